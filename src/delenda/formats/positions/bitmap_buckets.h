@@ -1,0 +1,71 @@
+// What a PositionSet is made of. Private to this folder, the only one that sees CRoaring.
+#pragma once
+
+#include <roaring/roaring.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "delenda/formats/positions/position_set.h"
+
+namespace delenda {
+
+// Shared, since a set operation passes a bucket that only one side has on as it is.
+using BitmapPtr = std::shared_ptr<const roaring_bitmap_t>;
+
+inline BitmapPtr OwnBitmap(roaring_bitmap_t* bitmap) {
+  return {bitmap, [](const roaring_bitmap_t* owned) { roaring_bitmap_free(owned); }};
+}
+
+inline uint32_t KeyOf(uint64_t position) { return static_cast<uint32_t>(position >> 32); }
+inline uint32_t LowOf(uint64_t position) { return static_cast<uint32_t>(position); }
+
+// The positions of one key; never empty.
+struct Bucket {
+  uint32_t key = 0;
+  BitmapPtr bitmap;
+  uint64_t cardinality = 0;
+  uint64_t before = 0;  // members in all buckets before this one
+
+  uint64_t base() const { return uint64_t{key} << 32; }
+};
+
+// The part of [begin, end) that lies in one bucket, relative to its base: begin < end <= 2^32.
+struct BucketRange {
+  const Bucket* bucket = nullptr;
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+
+struct PositionSet::Impl {
+  std::vector<Bucket> buckets;  // keys ascend strictly
+  uint64_t cardinality = 0;
+
+  // Appends a bucket whose key is above all others; an empty bitmap is dropped.
+  void Append(uint32_t key, BitmapPtr bitmap) {
+    const uint64_t count = roaring_bitmap_get_cardinality(bitmap.get());
+    if (count == 0) return;
+    buckets.push_back({key, std::move(bitmap), count, cardinality});
+    cardinality += count;
+  }
+
+  // The first bucket with a key of at least `key`. A 64-bit key, so that positions above kMaxPosition compare right.
+  std::vector<Bucket>::const_iterator LowerBound(uint64_t key) const {
+    return std::ranges::lower_bound(buckets, key, {}, &Bucket::key);
+  }
+
+  // Calls `visit` with the overlap of [begin, end) with each bucket, ascending.
+  template <typename Visit>
+  void ForEachOverlap(uint64_t begin, uint64_t end, Visit&& visit) const {
+    if (begin >= end) return;
+    for (auto bucket = LowerBound(begin >> 32); bucket != buckets.end() && bucket->base() < end; ++bucket) {
+      const uint64_t base = bucket->base();
+      visit(BucketRange{&*bucket, begin > base ? begin - base : 0, std::min(end - base, uint64_t{1} << 32)});
+    }
+  }
+};
+
+}  // namespace delenda

@@ -1,0 +1,342 @@
+#include "delenda/iceberg/manifest.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace delenda::iceberg {
+namespace {
+
+using avro::Column;
+using avro::Storage;
+using avro::Wanted;
+
+// spec, "Manifests": field ids of manifest_entry and data_file.
+constexpr int32_t kDataFile = 2;
+
+__extension__ typedef unsigned __int128 UInt128;
+
+Wanted MapOf(int32_t id, const char* name, int32_t key, int32_t value) {
+  return {id, name, {{key, "key", {}}, {value, "value", {}}}};
+}
+
+avro::Projection ManifestProjection(const ManifestReader::Options& options) {
+  std::vector<Wanted> file = {{134, "content", {}},        {100, "file_path", {}},
+                              {101, "file_format", {}},    {102, "partition", {}},
+                              {103, "record_count", {}},   {104, "file_size_in_bytes", {}},
+                              {131, "key_metadata", {}},   {132, "split_offsets", {}},
+                              {135, "equality_ids", {}},   {140, "sort_order_id", {}},
+                              {142, "first_row_id", {}},   {143, "referenced_data_file", {}},
+                              {144, "content_offset", {}}, {145, "content_size_in_bytes", {}}};
+  if (options.bounds || options.metrics) {
+    file.push_back(MapOf(109, "value_counts", 119, 120));
+    file.push_back(MapOf(110, "null_value_counts", 121, 122));
+    file.push_back(MapOf(137, "nan_value_counts", 138, 139));
+    file.push_back(MapOf(125, "lower_bounds", 126, 127));
+    file.push_back(MapOf(128, "upper_bounds", 129, 130));
+  }
+  if (options.metrics) file.push_back(MapOf(108, "column_sizes", 117, 118));
+  return {.fields = {{0, "status", {}},
+                     {1, "snapshot_id", {}},
+                     {3, "sequence_number", {}},
+                     {4, "file_sequence_number", {}},
+                     {kDataFile, "data_file", std::move(file)}}};
+}
+
+// Decimals lie in Avro as big-endian two's complement.
+Result<Datum> DecimalFromText(std::string_view text) {
+  if (text.empty() || text.size() > 16)
+    return Corrupt("decimal partition value has {} bytes: expected 1 to 16", text.size());
+  Int128 value = (static_cast<unsigned char>(text[0]) & 0x80) != 0 ? -1 : 0;
+  for (const char c : text)
+    value = static_cast<Int128>((static_cast<UInt128>(value) << 8) | static_cast<unsigned char>(c));
+  return Datum(value);
+}
+
+std::optional<int64_t> NullableInt(const Column& column, size_t row) {
+  if (column.IsNull(row)) return std::nullopt;
+  return column.Int(row);
+}
+
+Result<int32_t> SpecIdFromHeader(const avro::Reader& reader) {
+  const std::string* text = reader.FindMetadata("partition-spec-id");
+  if (text == nullptr) return 0;  // version 1 before specs had ids
+  int32_t id = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), id);
+  if (error != std::errc() || end != text->data() + text->size())
+    return Corrupt("manifest header: partition-spec-id is '{}'", *text);
+  return id;
+}
+
+}  // namespace
+
+std::optional<size_t> ManifestReader::CountMap::Find(size_t row, int32_t field_id) const {
+  if (list == nullptr) return std::nullopt;
+  for (uint32_t i = list->Begin(row), end = list->End(row); i < end; ++i) {
+    if (key->Int(i) == field_id) return i;
+  }
+  return std::nullopt;
+}
+
+Result<ManifestReader> ManifestReader::Open(io::FileIO& io, const ManifestFile& manifest,
+                                            const std::map<int32_t, BoundSpec>& specs, avro::SchemaCache& schemas,
+                                            Options options) {
+  const auto open = [&]() -> Result<ManifestReader> {
+    auto bytes = DELENDA_TRY(io::ReadWholeFile(io, manifest.path, manifest.length));
+    auto reader = DELENDA_TRY(avro::Reader::Open(std::move(bytes), {.schemas = &schemas}));
+    auto columns = DELENDA_TRY(reader.Prepare(ManifestProjection(options)));
+    const int32_t spec_id = manifest.spec_id ? *manifest.spec_id : DELENDA_TRY(SpecIdFromHeader(reader));
+    const auto spec = specs.find(spec_id);
+    if (spec == specs.end()) return Corrupt("manifest has partition spec {}, which the table does not have", spec_id);
+    ManifestReader result(std::move(reader), std::move(columns));
+    result.manifest_ = manifest;
+    result.options_ = options;
+    result.spec_ = &spec->second;
+    result.next_row_id_ = manifest.first_row_id;
+    DELENDA_TRY(result.BindColumns());
+    return result;
+  };
+  return WithContext(open(), "manifest", manifest.path);
+}
+
+Result<ManifestReader::CountMap> ManifestReader::BindMap(int32_t list_id, int32_t key_id, int32_t value_id,
+                                                         Storage value) {
+  CountMap map;
+  map.list = DELENDA_TRY(columns_.Optional({kDataFile, list_id}, Storage::kList));
+  map.key = DELENDA_TRY(columns_.Optional({kDataFile, list_id, key_id}, Storage::kInt));
+  map.value = DELENDA_TRY(columns_.Optional({kDataFile, list_id, value_id}, value));
+  return map;
+}
+
+Result<void> ManifestReader::BindColumns() {
+  status_ = DELENDA_TRY(columns_.Required({0}, Storage::kInt));
+  snapshot_id_ = DELENDA_TRY(columns_.Optional({1}, Storage::kInt));
+  sequence_ = DELENDA_TRY(columns_.Optional({3}, Storage::kInt));
+  file_sequence_ = DELENDA_TRY(columns_.Optional({4}, Storage::kInt));
+  content_ = DELENDA_TRY(columns_.Optional({kDataFile, 134}, Storage::kInt));
+  path_ = DELENDA_TRY(columns_.Required({kDataFile, 100}, Storage::kText));
+  format_ = DELENDA_TRY(columns_.Required({kDataFile, 101}, Storage::kText));
+  record_count_ = DELENDA_TRY(columns_.Required({kDataFile, 103}, Storage::kInt));
+  file_size_ = DELENDA_TRY(columns_.Required({kDataFile, 104}, Storage::kInt));
+  key_metadata_ = DELENDA_TRY(columns_.Optional({kDataFile, 131}, Storage::kText));
+  split_offsets_ = DELENDA_TRY(columns_.Optional({kDataFile, 132}, Storage::kList));
+  equality_ids_ = DELENDA_TRY(columns_.Optional({kDataFile, 135}, Storage::kList));
+  sort_order_ = DELENDA_TRY(columns_.Optional({kDataFile, 140}, Storage::kInt));
+  first_row_id_ = DELENDA_TRY(columns_.Optional({kDataFile, 142}, Storage::kInt));
+  referenced_ = DELENDA_TRY(columns_.Optional({kDataFile, 143}, Storage::kText));
+  content_offset_ = DELENDA_TRY(columns_.Optional({kDataFile, 144}, Storage::kInt));
+  content_size_ = DELENDA_TRY(columns_.Optional({kDataFile, 145}, Storage::kInt));
+  if (options_.bounds || options_.metrics) {
+    value_counts_ = DELENDA_TRY(BindMap(109, 119, 120, Storage::kInt));
+    null_counts_ = DELENDA_TRY(BindMap(110, 121, 122, Storage::kInt));
+    nan_counts_ = DELENDA_TRY(BindMap(137, 138, 139, Storage::kInt));
+    lower_bounds_ = DELENDA_TRY(BindMap(125, 126, 127, Storage::kText));
+    upper_bounds_ = DELENDA_TRY(BindMap(128, 129, 130, Storage::kText));
+  }
+  if (options_.metrics) column_sizes_ = DELENDA_TRY(BindMap(108, 117, 118, Storage::kInt));
+
+  const Column* partition = DELENDA_TRY(columns_.Optional({kDataFile, 102}, Storage::kRecord));
+  const bool has_ids =
+      std::ranges::any_of(partition->children(), [](const Column* child) { return child->id() != avro::kNoId; });
+  const auto& fields = spec_->spec.fields;
+  for (size_t i = 0; i < fields.size(); ++i) {
+    // By field id. Old version 1 manifests have none: there the order of the spec holds.
+    const Column* column = has_ids                            ? partition->Child(fields[i].field_id)
+                           : i < partition->children().size() ? partition->children()[i]
+                                                              : nullptr;
+    // A missing value must not read as NULL: the tuple decides which deletes apply. (void fields may be left out.)
+    if (column == nullptr && fields[i].transform.kind() != Transform::Kind::kVoid) {
+      return Corrupt("manifest lacks partition field {} ('{}') of spec {}", fields[i].field_id, fields[i].name,
+                     spec_->spec.spec_id);
+    }
+    partition_columns_.push_back(column);
+  }
+  return {};
+}
+
+Result<bool> ManifestReader::NextBlock() {
+  const auto next = [&]() -> Result<bool> {
+    if (!DELENDA_TRY(reader_.NextBlock(columns_))) return false;
+    DELENDA_TRY(CheckAndInherit());
+    return true;
+  };
+  return WithContext(next(), "manifest", manifest_.path);
+}
+
+Result<void> ManifestReader::CheckAndInherit() {
+  const size_t count = rows();
+  data_sequence_.assign(count, 0);
+  file_sequence_numbers_.assign(count, 0);
+  first_row_ids_.assign(count, std::nullopt);
+  partitions_.assign(count, nullptr);
+  for (size_t row = 0; row < count; ++row) {
+    if (status_->IsNull(row) || status_->Int(row) < 0 || status_->Int(row) > 2) {
+      return Corrupt("manifest entry {} has status {}: expected 0, 1 or 2", row,
+                     status_->IsNull(row) ? -1 : status_->Int(row));
+    }
+    if (path_->IsNull(row) || record_count_->IsNull(row) || file_size_->IsNull(row)) {
+      return Corrupt("manifest entry {} lacks its path, record count or size", row);
+    }
+    if (record_count_->Int(row) < 0 || file_size_->Int(row) < 0) {
+      return Corrupt("{}: record count {}, size {}: neither may be negative", Path(row), record_count_->Int(row),
+                     file_size_->Int(row));
+    }
+    const int64_t content = content_->IsNull(row) ? 0 : content_->Int(row);
+    const bool deletes = manifest_.content == ManifestContent::kDeletes;
+    // Delete files in a data manifest would be read as rows; data files in a delete manifest would be lost.
+    if (content < 0 || content > 2 || (content != 0) != deletes) {
+      return Corrupt("{}: content {} in a manifest of {} files", Path(row), content, deletes ? "delete" : "data");
+    }
+    if (!key_metadata_->IsNull(row)) return NotSupported("{} is encrypted", Path(row));
+
+    // spec, "Sequence Number Inheritance": a null number of an added file is the manifest's; tables born as version 1
+    // have 0.
+    const bool inherits = Status(row) == EntryStatus::kAdded || manifest_.sequence_number == 0;
+    if (!sequence_->IsNull(row)) {
+      data_sequence_[row] = sequence_->Int(row);
+    } else if (inherits) {
+      data_sequence_[row] = manifest_.sequence_number;
+    } else {
+      // A guessed number would decide wrongly which deletes apply to the file.
+      return Corrupt("{}: an entry that is not ADDED has no data sequence number", Path(row));
+    }
+    file_sequence_numbers_[row] = !file_sequence_->IsNull(row) ? file_sequence_->Int(row)
+                                  : inherits                   ? manifest_.sequence_number
+                                                               : data_sequence_[row];
+
+    // spec, "First Row ID Inheritance": without one of the manifest no file has one; DELETED entries take none.
+    if (next_row_id_ && Status(row) != EntryStatus::kDeleted) {
+      if (!first_row_id_->IsNull(row)) {
+        first_row_ids_[row] = first_row_id_->Int(row);
+      } else {
+        first_row_ids_[row] = next_row_id_;
+        if (__builtin_add_overflow(*next_row_id_, record_count_->Int(row), &*next_row_id_))
+          return Corrupt("{}: row ids overflow", Path(row));
+      }
+    }
+    partitions_[row] = DELENDA_TRY(WithContext(ReadPartition(row), "file", Path(row)));
+  }
+  return {};
+}
+
+Result<Datum> ManifestReader::PartitionValue(const Column& column, size_t row, const Type& type) const {
+  if (column.IsNull(row)) return Datum();
+  switch (column.storage()) {
+    case Storage::kInt:
+      if (column.type()->kind == avro::Kind::kBoolean) return Datum(column.Int(row) != 0);
+      return Datum(column.Int(row));
+    case Storage::kReal:
+      // A float column that was promoted to double since: the tuple has the type of the current column.
+      if (column.type()->kind == avro::Kind::kFloat && type.kind() != TypeKind::kDouble)
+        return Datum(static_cast<float>(column.Real(row)));
+      return Datum(column.Real(row));
+    case Storage::kText:
+      if (column.type()->logical == "decimal") return DecimalFromText(column.Text(row));
+      return Datum(std::string(column.Text(row)));
+    default:
+      return Corrupt("partition field '{}' has Avro type {}", column.name(), avro::StorageName(column.storage()));
+  }
+}
+
+Result<std::shared_ptr<const PartitionTuple>> ManifestReader::ReadPartition(size_t row) {
+  PartitionTuple tuple;
+  tuple.values.reserve(partition_columns_.size());
+  for (size_t i = 0; i < partition_columns_.size(); ++i) {
+    const Column* column = partition_columns_[i];
+    tuple.values.push_back(column == nullptr ? Datum()
+                                             : DELENDA_TRY(PartitionValue(*column, row, spec_->result_types[i])));
+  }
+  // Neighbours mostly share a partition.
+  if (last_partition_ && *last_partition_ == tuple) return last_partition_;
+  const size_t hash = HashPartitionTuple(tuple);
+  for (auto [it, end] = known_partitions_.equal_range(hash); it != end; ++it) {
+    if (*it->second == tuple) return last_partition_ = it->second;
+  }
+  last_partition_ = std::make_shared<const PartitionTuple>(std::move(tuple));
+  known_partitions_.emplace(hash, last_partition_);
+  return last_partition_;
+}
+
+int64_t ManifestReader::SnapshotId(size_t row) const {
+  return snapshot_id_->IsNull(row) ? manifest_.added_snapshot_id : snapshot_id_->Int(row);
+}
+
+std::optional<ColumnStats> ManifestReader::Stats(size_t row, const BoundColumn& column) const {
+  const auto count = [&](const CountMap& map) -> std::optional<int64_t> {
+    const auto at = map.Find(row, column.field_id);
+    return at ? NullableInt(*map.value, *at) : std::nullopt;
+  };
+  const auto bound = [&](const CountMap& map) -> std::optional<Datum> {
+    const auto at = map.Find(row, column.field_id);
+    if (!at || map.value->IsNull(*at)) return std::nullopt;
+    auto value = DatumFromBound(column.type, AsBytes(map.value->Text(*at)));
+    // A NaN bound (old writers) has no order: pruning by it would lose rows.
+    if (!value || IsNan(*value)) return std::nullopt;
+    return *std::move(value);
+  };
+  return ColumnStats{.value_count = count(value_counts_),
+                     .null_count = count(null_counts_),
+                     .nan_count = count(nan_counts_),
+                     .lower = bound(lower_bounds_),
+                     .upper = bound(upper_bounds_)};
+}
+
+std::optional<std::string_view> ManifestReader::LowerBound(size_t row, int32_t field_id) const {
+  const auto at = lower_bounds_.Find(row, field_id);
+  return at ? std::optional(lower_bounds_.value->Text(*at)) : std::nullopt;
+}
+
+std::optional<std::string_view> ManifestReader::UpperBound(size_t row, int32_t field_id) const {
+  const auto at = upper_bounds_.Find(row, field_id);
+  return at ? std::optional(upper_bounds_.value->Text(*at)) : std::nullopt;
+}
+
+std::shared_ptr<const FileMetrics> ManifestReader::Metrics(size_t row) const {
+  auto metrics = std::make_shared<FileMetrics>();
+  const auto counts = [&](const CountMap& map, std::map<int32_t, int64_t>& into) {
+    for (uint32_t i = map.list->Begin(row); i < map.list->End(row); ++i)
+      into[static_cast<int32_t>(map.key->Int(i))] = map.value->Int(i);
+  };
+  const auto bounds = [&](const CountMap& map, std::map<int32_t, std::string>& into) {
+    for (uint32_t i = map.list->Begin(row); i < map.list->End(row); ++i)
+      into[static_cast<int32_t>(map.key->Int(i))] = map.value->Text(i);
+  };
+  counts(column_sizes_, metrics->column_sizes);
+  counts(value_counts_, metrics->value_counts);
+  counts(null_counts_, metrics->null_counts);
+  counts(nan_counts_, metrics->nan_counts);
+  bounds(lower_bounds_, metrics->lower_bounds);
+  bounds(upper_bounds_, metrics->upper_bounds);
+  return metrics;
+}
+
+ContentFile ManifestReader::File(size_t row) const {
+  ContentFile file;
+  file.content = content_->IsNull(row) ? FileContent::kData : static_cast<FileContent>(content_->Int(row));
+  file.format = FileFormatFromName(format_->Text(row));
+  file.path = path_->Text(row);
+  file.spec_id = spec_->spec.spec_id;
+  file.partition = partitions_[row];
+  file.record_count = record_count_->Int(row);
+  file.file_size = file_size_->Int(row);
+  file.data_sequence_number = data_sequence_[row];
+  file.file_sequence_number = file_sequence_numbers_[row];
+  file.first_row_id = first_row_ids_[row];
+  if (!sort_order_->IsNull(row)) file.sort_order_id = static_cast<int32_t>(sort_order_->Int(row));
+  const auto ints = [&](const Column& list, auto& into) {
+    if (list.absent() || list.IsNull(row)) return;
+    const Column& element = *list.children()[0];
+    for (uint32_t i = list.Begin(row); i < list.End(row); ++i) {
+      into.push_back(static_cast<typename std::remove_reference_t<decltype(into)>::value_type>(element.Int(i)));
+    }
+  };
+  ints(*split_offsets_, file.split_offsets);
+  ints(*equality_ids_, file.equality_ids);
+  if (!referenced_->IsNull(row)) file.referenced_data_file = std::string(referenced_->Text(row));
+  file.content_offset = NullableInt(*content_offset_, row);
+  file.content_size = NullableInt(*content_size_, row);
+  if (options_.metrics) file.metrics = Metrics(row);
+  return file;
+}
+
+}  // namespace delenda::iceberg

@@ -1,0 +1,93 @@
+// The metadata file of an Iceberg table (spec, "Table Metadata"), format versions 1 to 3, as far as reading needs it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "delenda/base/bytes.h"
+#include "delenda/base/result.h"
+#include "delenda/model/partition.h"
+#include "delenda/model/type.h"
+
+namespace delenda::iceberg {
+
+// spec, "Snapshots"
+struct Snapshot {
+  int64_t snapshot_id = 0;
+  std::optional<int64_t> parent_id;
+  int64_t sequence_number = 0;  // 0 in format version 1
+  int64_t timestamp_ms = 0;
+  std::string operation;  // "append", "replace", "overwrite", "delete"; empty in old version 1 tables
+  std::map<std::string, std::string> summary;  // without "operation"
+  std::string manifest_list;                   // empty: `manifests` holds the paths (version 1 only)
+  std::vector<std::string> manifests;
+  std::optional<int32_t> schema_id;
+  std::optional<int64_t> first_row_id;  // version 3
+  std::optional<int64_t> added_rows;    // version 3
+};
+
+// spec, "Snapshot References"
+struct SnapshotRef {
+  int64_t snapshot_id = 0;
+  bool is_branch = true;
+  std::optional<int32_t> min_snapshots_to_keep = std::nullopt;
+  std::optional<int64_t> max_snapshot_age_ms = std::nullopt;
+  std::optional<int64_t> max_ref_age_ms = std::nullopt;
+};
+
+struct SnapshotLogEntry {
+  int64_t timestamp_ms = 0;
+  int64_t snapshot_id = 0;
+};
+
+struct TableMetadata {
+  int32_t format_version = 0;
+  std::string table_uuid;
+  std::string location;
+  int64_t last_sequence_number = 0;
+  int64_t last_updated_ms = 0;
+  int32_t last_column_id = 0;
+  std::vector<Schema> schemas;
+  int32_t current_schema_id = 0;
+  std::vector<PartitionSpec> specs;
+  int32_t default_spec_id = 0;
+  std::map<std::string, std::string> properties;
+  std::optional<int64_t> current_snapshot_id;
+  std::vector<Snapshot> snapshots;
+  std::vector<SnapshotLogEntry> snapshot_log;
+  std::map<std::string, SnapshotRef> refs;  // "main" is present whenever there is a current snapshot
+  std::optional<int64_t> next_row_id;       // version 3
+
+  // Corrupt for JSON that breaks the spec (the message holds the JSON path); NotSupported for a format version above 3
+  // or an encrypted table. `bytes` may be gzip (found by its magic, not by the name).
+  static Result<TableMetadata> Parse(ByteView bytes);
+
+  const Schema& CurrentSchema() const;
+  const Schema* FindSchema(int32_t schema_id) const;
+  const PartitionSpec* FindSpec(int32_t spec_id) const;
+  const Snapshot* FindSnapshot(int64_t snapshot_id) const;
+};
+
+// Which state of the table: at most one of these is set; none: the current snapshot.
+struct SnapshotSelector {
+  std::optional<int64_t> snapshot_id = std::nullopt;
+  std::optional<std::string> ref = std::nullopt;  // branch or tag
+  std::optional<int64_t> as_of_ms =
+      std::nullopt;  // the state that was current at this time (milliseconds since 1970, UTC)
+};
+
+struct SelectedSnapshot {
+  const Snapshot* snapshot = nullptr;  // null: the table has no snapshot, so no rows
+  const Schema* schema = nullptr;
+};
+
+// The snapshot and the schema to read it with: the snapshot's own for an id, a tag or a time, the table's current one
+// for a branch and for the current state (as the reference implementation does). NotFound names what there is;
+// InvalidArgument if several are set.
+Result<SelectedSnapshot> SelectSnapshot(const TableMetadata& metadata, const SnapshotSelector& selector);
+
+}  // namespace delenda::iceberg

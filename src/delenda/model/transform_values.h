@@ -1,0 +1,48 @@
+// What a partition transform does to values, and which source values a partition value stands for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "delenda/model/datum.h"
+#include "delenda/model/partition.h"
+#include "delenda/model/type.h"
+
+namespace delenda {
+
+// The transform is defined for the type (spec, "Partition Transforms").
+bool TransformTakes(Transform::Kind kind, const Type& source);
+
+// A filter's literals mean the same for the column that a spec was bound to: equal types, or a widening that keeps
+// values (int to long, decimal precision).
+bool LiteralsKeepMeaning(const Type& leaf, const Type& source);
+
+// The first `width` code points of a UTF-8 text, or bytes of anything else.
+std::string_view TruncatedPrefix(const Type& source, std::string_view value, int32_t width);
+// How many code points (of a string) or bytes (of a binary) a value has.
+size_t TruncationLength(const Type& source, std::string_view value);
+
+// Rounded down to a multiple of `width`, not wrapped.
+Int128 TruncatedExact(Int128 value, int32_t width);
+// As Java stores it: in the 32 or 64 bits of an int or long, so that what lies below the least multiple wraps to the
+// top.
+int64_t TruncatedStored(const Type& source, int64_t value, int32_t width);
+// The stored value of the wrapped partition of truncate on an int or long column, if there is one.
+std::optional<int64_t> WrappedPartition(const Type& source, int32_t width);
+
+// All source values of a partition with value `stored` lie within [lowest, highest] (int64_t or Int128 datums). Only
+// for truncate on numbers and for year, month, day and hour. Empty when nothing useful is known.
+struct SourceRange {
+  Datum lowest;
+  Datum highest;
+};
+std::optional<SourceRange> SourceRangeOf(const Transform& transform, const Type& source, const Datum& stored);
+
+// Is the transform a calendar one whose values before 1970 old writers stored one too high? (Java, 0.10.0 and before:
+// they rounded towards zero; files of that time still exist. day of a date column is the date itself and was never
+// wrong.)
+bool MayBeOneTooHigh(Transform::Kind kind, const Type& source);
+
+}  // namespace delenda

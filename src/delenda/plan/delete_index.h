@@ -1,0 +1,92 @@
+// Which deletes apply to a data file (Iceberg spec, "Scan Planning").
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "delenda/base/result.h"
+#include "delenda/model/content_file.h"
+
+namespace delenda::plan {
+
+// Can a file of this content and format be read? The one support matrix: NotSupported names file, content and format.
+//                     Parquet   Puffin    Avro, ORC, other
+//   data              yes       refused   refused
+//   position deletes  yes       yes (DV)  refused
+//   equality deletes  refused   refused   refused
+Result<void> CheckSupported(const ContentFile& file);
+
+// A data file as the index looks at it.
+struct DataFileKey {
+  std::string_view path;
+  int32_t spec_id = 0;
+  const PartitionTuple* partition = nullptr;
+  int64_t data_sequence_number = 0;
+};
+
+// The live deletes of a snapshot. Built once, then read by many threads.
+//
+// A DV applies to its referenced data file only: equal path, spec and partition, data sequence number not below the
+// file's. A position delete file applies to the one file that it names (file-scoped) or to all files of its partition,
+// on the same conditions, and only if the data file has no DV.
+class DeleteIndex {
+ public:
+  // `file_scope`: the one data file that a position delete file covers, when its bounds say so. Corrupt: a DV lacks its
+  // referenced data file, offset or size, or is the second one for a data file (two would make the result depend on
+  // which is found).
+  static Result<DeleteIndex> Make(std::vector<std::pair<ContentFile, std::optional<std::string>>> deletes);
+
+  bool empty() const { return deletes_.empty(); }
+  const std::vector<ContentFile>& deletes() const { return deletes_; }
+  std::vector<ContentFile> TakeDeletes() && { return std::move(deletes_); }
+
+  // Deletes found for one data file. `dv` and `positions` apply. `named` are those that name exactly this path,
+  // applying or not. `aliases` name another spelling of it (design rule: s3/s3a/s3n one scheme; file:/x, file:///x and
+  // /x one path): they apply only if nothing in the snapshot has exactly the path that they name.
+  struct Match {
+    std::optional<uint32_t> dv;
+    std::vector<uint32_t> positions;
+    std::vector<uint32_t> named;
+    std::vector<uint32_t> aliases;
+  };
+  Match Find(const DataFileKey& file) const;
+
+  // Sequence number, spec and partition allow the delete to apply to the file (paths are not looked at).
+  bool Applies(uint32_t delete_index, const DataFileKey& file) const;
+
+ private:
+  struct Named {
+    std::optional<uint32_t> dv;
+    std::vector<uint32_t> positions;
+    bool has_aliases = false;  // other deletes name another spelling of this path
+  };
+  struct PartitionKey {
+    int32_t spec_id;
+    const PartitionTuple* tuple;
+    bool operator==(const PartitionKey& other) const { return spec_id == other.spec_id && *tuple == *other.tuple; }
+  };
+  struct PartitionKeyHash {
+    size_t operator()(const PartitionKey& key) const {
+      return HashPartitionTuple(*key.tuple) * 31 + static_cast<size_t>(key.spec_id);
+    }
+  };
+  struct TextHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+
+  Result<void> AddDeletionVector(uint32_t index);
+
+  std::vector<ContentFile> deletes_;
+  std::unordered_map<std::string, Named, TextHash, std::equal_to<>> by_path_;
+  std::unordered_map<std::string, std::vector<uint32_t>, TextHash, std::equal_to<>> by_canonical_path_;
+  std::unordered_map<PartitionKey, std::vector<uint32_t>, PartitionKeyHash>
+      by_partition_;  // keys point into deletes_' shared tuples
+};
+
+}  // namespace delenda::plan

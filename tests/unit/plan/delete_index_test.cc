@@ -1,0 +1,201 @@
+// Which deletes apply to which data file: Iceberg spec, "Scan Planning", and the path rules.
+#include "delenda/plan/delete_index.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace delenda::plan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::shared_ptr<const PartitionTuple> Tuple(std::vector<Datum> values) {
+  return std::make_shared<const PartitionTuple>(PartitionTuple{std::move(values)});
+}
+
+const auto kNoPartition = Tuple({});
+
+ContentFile Dv(const std::string& referenced, int64_t sequence,
+               std::shared_ptr<const PartitionTuple> partition = kNoPartition, int32_t spec = 0) {
+  ContentFile file;
+  file.content = FileContent::kPositionDeletes;
+  file.format = FileFormat::kPuffin;
+  file.path = "d.puffin";
+  file.spec_id = spec;
+  file.partition = std::move(partition);
+  file.file_size = 1000;
+  file.data_sequence_number = sequence;
+  file.referenced_data_file = referenced;
+  file.content_offset = 4;
+  file.content_size = 40;
+  return file;
+}
+
+ContentFile PositionDeletes(const std::string& path, int64_t sequence,
+                            std::shared_ptr<const PartitionTuple> partition = kNoPartition, int32_t spec = 0) {
+  ContentFile file = Dv("", sequence, std::move(partition), spec);
+  file.format = FileFormat::kParquet;
+  file.path = path;
+  file.referenced_data_file.reset();
+  file.content_offset.reset();
+  file.content_size.reset();
+  return file;
+}
+
+DataFileKey Data(std::string_view path, int64_t sequence,
+                 const std::shared_ptr<const PartitionTuple>& partition = kNoPartition, int32_t spec = 0) {
+  return {.path = path, .spec_id = spec, .partition = partition.get(), .data_sequence_number = sequence};
+}
+
+DeleteIndex MakeIndex(std::vector<std::pair<ContentFile, std::optional<std::string>>> deletes) {
+  auto index = DeleteIndex::Make(std::move(deletes));
+  EXPECT_TRUE(index) << index.error().ToString();
+  return *std::move(index);
+}
+
+TEST(DeleteIndex, DvAppliesToItsFileOnlyFromItsSequenceNumberOn) {
+  const auto index = MakeIndex({{Dv("/t/a", 5), {}}});
+  EXPECT_EQ(index.Find(Data("/t/a", 4)).dv, 0U);
+  EXPECT_EQ(index.Find(Data("/t/a", 5)).dv, 0U) << "written in the same commit";
+  EXPECT_EQ(index.Find(Data("/t/a", 6)).dv, std::nullopt) << "the path was written again later";
+  EXPECT_THAT(index.Find(Data("/t/a", 6)).named, ElementsAre(0));
+  EXPECT_EQ(index.Find(Data("/t/b", 4)).dv, std::nullopt);
+  EXPECT_THAT(index.Find(Data("/t/b", 4)).named, IsEmpty());
+}
+
+TEST(DeleteIndex, DvNeedsTheSameSpecAndPartition) {
+  const auto x = Tuple({Datum(std::string("x"))});
+  const auto y = Tuple({Datum(std::string("y"))});
+  const auto also_x = Tuple({Datum(std::string("x"))});
+  const auto index = MakeIndex({{Dv("/t/a", 5, x, 1), {}}});
+  EXPECT_EQ(index.Find(Data("/t/a", 1, also_x, 1)).dv, 0U);
+  EXPECT_EQ(index.Find(Data("/t/a", 1, y, 1)).dv, std::nullopt);
+  EXPECT_EQ(index.Find(Data("/t/a", 1, x, 0)).dv, std::nullopt);
+}
+
+TEST(DeleteIndex, PartitionsCompareTyped) {
+  const double nan_a = std::numeric_limits<double>::quiet_NaN();
+  struct Case {
+    Datum left, right;
+    bool same;
+  };
+  for (const auto& [left, right, same] :
+       {Case{Datum(), Datum(), true}, Case{Datum(), Datum(int64_t{0}), false}, Case{Datum(nan_a), Datum(-nan_a), true},
+        Case{Datum(0.0), Datum(-0.0), false}, Case{Datum(std::string()), Datum(), false}}) {
+    const auto index = MakeIndex({{PositionDeletes("p", 5, Tuple({left})), {}}});
+    EXPECT_EQ(index.Find(Data("/t/a", 1, Tuple({right}))).positions.size(), same ? 1U : 0U);
+  }
+}
+
+TEST(DeleteIndex, PositionDeletesOfThePartitionApplyUnlessTheFileIsNewer) {
+  const auto index = MakeIndex({{PositionDeletes("p3", 3), {}}, {PositionDeletes("p7", 7), {}}});
+  EXPECT_THAT(index.Find(Data("/t/a", 2)).positions, ElementsAre(0, 1));
+  EXPECT_THAT(index.Find(Data("/t/a", 3)).positions, ElementsAre(0, 1));
+  EXPECT_THAT(index.Find(Data("/t/a", 4)).positions, ElementsAre(1));
+  EXPECT_THAT(index.Find(Data("/t/a", 8)).positions, IsEmpty());
+}
+
+TEST(DeleteIndex, FileScopedPositionDeletesApplyToTheirFileOnly) {
+  auto referenced = PositionDeletes("p2", 5);
+  referenced.referenced_data_file = "/t/b";
+  const auto index = MakeIndex({{PositionDeletes("p1", 5), "/t/a"}, {referenced, {}}});
+  EXPECT_THAT(index.Find(Data("/t/a", 1)).positions, ElementsAre(0));
+  EXPECT_THAT(index.Find(Data("/t/b", 1)).positions, ElementsAre(1));
+  EXPECT_THAT(index.Find(Data("/t/c", 1)).positions, IsEmpty());
+}
+
+TEST(DeleteIndex, DvReplacesPositionDeletesOnlyWhereItApplies) {
+  const auto index = MakeIndex({{PositionDeletes("p", 9), {}}, {Dv("/t/a", 5), {}}});
+  EXPECT_THAT(index.Find(Data("/t/a", 1)).positions, IsEmpty());
+  EXPECT_THAT(index.Find(Data("/t/b", 1)).positions, ElementsAre(0));
+  // A DV that does not apply must not hide position deletes that do.
+  EXPECT_THAT(index.Find(Data("/t/a", 6)).positions, ElementsAre(0));
+}
+
+TEST(DeleteIndex, OtherSpellingsOfAPathAreAliasesNotMatches) {
+  struct Case {
+    const char *deleted, *data;
+    bool alias;
+  };
+  for (const auto& [deleted, data, alias] : {
+           Case{"s3a://b/x", "s3://b/x", true},
+           Case{"s3n://b/x", "s3a://b/x", true},
+           Case{"file:/w/x", "/w/x", true},
+           Case{"file:///w/x", "file:/w/x", true},
+           Case{"s3://b/x%20y", "s3://b/x y", false},
+           Case{"s3://b//x", "s3://b/x", false},
+           Case{"gs://b/x", "s3://b/x", false},
+           Case{"s3://B/x", "s3://b/x", false},
+       }) {
+    const auto index = MakeIndex({{Dv(deleted, 5), {}}});
+    const auto match = index.Find(Data(data, 1));
+    EXPECT_EQ(match.dv, std::nullopt) << deleted << " " << data;
+    EXPECT_EQ(match.aliases.size(), alias ? 1U : 0U) << deleted << " " << data;
+  }
+}
+
+TEST(DeleteIndex, AnExactMatchDoesNotHideAnAliasOfAnotherDelete) {
+  const auto index = MakeIndex({{Dv("s3://b/x", 5), {}}, {Dv("s3a://b/x", 5), {}}});
+  const auto match = index.Find(Data("s3://b/x", 1));
+  EXPECT_EQ(match.dv, 0U);
+  EXPECT_THAT(match.aliases, ElementsAre(1));
+}
+
+TEST(DeleteIndex, RefusesTwoDvsForOneFileAndIncompleteOnes) {
+  auto without_file = Dv("/t/a", 1);
+  without_file.referenced_data_file.reset();
+  auto without_offset = Dv("/t/a", 1);
+  without_offset.content_offset.reset();
+  auto without_size = Dv("/t/a", 1);
+  without_size.content_size.reset();
+  auto outside = Dv("/t/a", 1);
+  outside.content_offset = 990;
+  auto overflowing = Dv("/t/a", 1);
+  overflowing.content_offset = INT64_MAX;
+  overflowing.content_size = INT64_MAX;
+  auto negative = Dv("/t/a", 1);
+  negative.content_offset = -4;
+  struct Case {
+    std::vector<std::pair<ContentFile, std::optional<std::string>>> deletes;
+    const char* text;
+  };
+  for (const auto& [deletes, text] : {
+           Case{{{Dv("/t/a", 1), {}}, {Dv("/t/a", 2), {}}}, "two deletion vectors for /t/a"},
+           Case{{{without_file, {}}}, "names no data file"},
+           Case{{{without_offset, {}}}, "lacks content_offset"},
+           Case{{{without_size, {}}}, "lacks content_offset or content_size"},
+           Case{{{outside, {}}}, "outside"},
+           Case{{{overflowing, {}}}, "outside"},
+           Case{{{negative, {}}}, "outside"},
+       }) {
+    const auto index = DeleteIndex::Make(deletes);
+    ASSERT_FALSE(index) << text;
+    EXPECT_EQ(index.error().kind(), ErrorKind::kCorrupt);
+    EXPECT_THAT(index.error().ToString(), HasSubstr(text));
+  }
+}
+
+TEST(CheckSupported, IsTheOneMatrixOfContentAndFormat) {
+  using enum FileContent;
+  using enum FileFormat;
+  for (const FileContent content : {kData, kPositionDeletes, kEqualityDeletes}) {
+    for (const FileFormat format : {kParquet, kAvro, kOrc, kPuffin, kOther}) {
+      ContentFile file;
+      file.content = content;
+      file.format = format;
+      file.path = "/t/the-file";
+      const bool supported =
+          (format == kParquet && content != kEqualityDeletes) || (format == kPuffin && content == kPositionDeletes);
+      const auto checked = CheckSupported(file);
+      EXPECT_EQ(checked.has_value(), supported) << FileContentName(content) << " " << FileFormatName(format);
+      if (checked) continue;
+      EXPECT_EQ(checked.error().kind(), ErrorKind::kNotSupported);
+      EXPECT_THAT(checked.error().message(), HasSubstr("/t/the-file"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace delenda::plan
