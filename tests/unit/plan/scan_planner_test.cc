@@ -47,6 +47,20 @@ std::vector<std::string> PlannableTables() {
   return names;
 }
 
+// Java prints partitions as paths: URL-encoded as forms are.
+std::string UrlDecoded(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%') {
+      out += static_cast<char>(std::stoi(std::string(text.substr(i + 1, 2)), nullptr, 16));
+      i += 2;
+    } else {
+      out += text[i] == '+' ? ' ' : text[i];
+    }
+  }
+  return out;
+}
+
 class PlanOfFixture : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(PlanOfFixture, HasEveryFileAndDeleteThatJavaPlans) {
@@ -64,6 +78,9 @@ TEST_P(PlanOfFixture, HasEveryFileAndDeleteThatJavaPlans) {
     EXPECT_EQ(task.file.record_count, *file.Get<int64_t>("records")) << path;
     EXPECT_EQ(task.file.file_size, *file.Get<int64_t>("bytes")) << path;
     EXPECT_EQ(task.file.spec_id, *file.Get<int32_t>("spec_id")) << path;
+    EXPECT_EQ(PartitionText(plan->specs.at(task.file.spec_id), *task.file.partition),
+              UrlDecoded(*file.Get<std::string>("partition")))
+        << path;
     EXPECT_EQ(task.file.data_sequence_number, *file.Get<int64_t>("data_seq")) << path;
     EXPECT_EQ(task.file.file_sequence_number, *file.Get<int64_t>("file_seq")) << path;
     EXPECT_EQ(task.file.first_row_id, *file.Optional<int64_t>("first_row_id")) << path;
