@@ -30,8 +30,8 @@ class Executor {
   // later: the pool never grows past threads().
   void Submit(std::move_only_function<void()> task);
 
-  // body(0) … body(count - 1), on up to threads() threads, the calling one among them; in order and inline when there is
-  // one thread or one item. After a failure no higher index is started, and the failure with the lowest index is
+  // body(0) … body(count - 1), on up to threads() threads, the calling one among them; in order and inline when there
+  // is one thread or one item. After a failure no higher index is started, and the failure with the lowest index is
   // returned: the same one in every run. Cancelled when the token was set before the last item was started.
   //
   // Calls nest: the caller works only on its own items while it waits, so a body may call ParallelFor again, or wait in

@@ -7,9 +7,7 @@
 
 namespace delenda {
 
-bool IsGzip(ByteView bytes) {
-  return bytes.size() >= 2 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b};
-}
+bool IsGzip(ByteView bytes) { return bytes.size() >= 2 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b}; }
 
 Result<Bytes> Gunzip(ByteView gzip, uint64_t limit) {
   // Deflate cannot expand further than this (RFC 1951: 258 bytes from 2 bits), so no more room is ever tried.
@@ -19,7 +17,8 @@ Result<Bytes> Gunzip(ByteView gzip, uint64_t limit) {
   constexpr uint64_t kUsualRatio = 32;
 
   const auto release = [](libdeflate_decompressor* d) { libdeflate_free_decompressor(d); };
-  const std::unique_ptr<libdeflate_decompressor, decltype(release)> decompressor(libdeflate_alloc_decompressor(), release);
+  const std::unique_ptr<libdeflate_decompressor, decltype(release)> decompressor(libdeflate_alloc_decompressor(),
+                                                                                 release);
   if (!decompressor) return InternalError("out of memory");
 
   Bytes out;
@@ -33,8 +32,8 @@ Result<Bytes> Gunzip(ByteView gzip, uint64_t limit) {
     }
     const uint64_t most = std::min(limit - total, rest.size() * kMaxRatio);
     uint64_t room = std::min(kFirstGuess, most);
-    // The trailer tells the size (mod 2^32) of the last member, usually the only one. It is believed only as far as text
-    // compresses; a true size beyond that is reached by doubling.
+    // The trailer tells the size (mod 2^32) of the last member, usually the only one. It is believed only as far as
+    // text compresses; a true size beyond that is reached by doubling.
     if (rest.size() > kTrailer) {
       const uint64_t told = LoadUnsigned<std::endian::little, uint32_t>(rest.data() + rest.size() - 4);
       room = std::clamp(told, room, std::max(room, std::min(most, rest.size() * kUsualRatio)));
@@ -43,9 +42,8 @@ Result<Bytes> Gunzip(ByteView gzip, uint64_t limit) {
       out.resize(static_cast<size_t>(total + room));
       size_t used = 0;
       size_t made = 0;
-      const libdeflate_result status =
-          libdeflate_gzip_decompress_ex(decompressor.get(), rest.data(), rest.size(), out.data() + total,
-                                        static_cast<size_t>(room), &used, &made);
+      const libdeflate_result status = libdeflate_gzip_decompress_ex(
+          decompressor.get(), rest.data(), rest.size(), out.data() + total, static_cast<size_t>(room), &used, &made);
       if (status == LIBDEFLATE_SUCCESS) {
         total += made;
         at += used;

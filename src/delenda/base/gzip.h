@@ -7,9 +7,9 @@
 
 namespace delenda {
 
-// All members of a gzip file, inflated and joined. `limit` bounds the bytes that come out: a small file can claim to hold
-// a thousand times its size. Corrupt when a member is damaged or cut short, its CRC or size differs, something follows the
-// last member, or the limit is passed.
+// All members of a gzip file, inflated and joined. `limit` bounds the bytes that come out: a small file can claim to
+// hold a thousand times its size. Corrupt when a member is damaged or cut short, its CRC or size differs, something
+// follows the last member, or the limit is passed.
 Result<Bytes> Gunzip(ByteView gzip, uint64_t limit);
 
 // The bytes begin as a gzip file does.

@@ -17,8 +17,8 @@ namespace delenda {
 // The first caller of Get runs its loader; those who come meanwhile wait and get the same value or the same error. A
 // value stays; an error does not: the next call after a failure loads again, since trying again may help with storage.
 //
-// Waiters never hang: whatever ends the loader (error, exception) wakes them. A loader that asks for its own cell gets an
-// Internal error instead of waiting for itself.
+// Waiters never hang: whatever ends the loader (error, exception) wakes them. A loader that asks for its own cell gets
+// an Internal error instead of waiting for itself.
 template <typename T>
 class OnceResult {
  public:

@@ -13,8 +13,9 @@ class CountingFileIO::Ledger {
   using Counter = uint64_t IoCounts::*;
   // In the order of totals_.
   static constexpr std::array<Counter, 9> kCounters = {
-      &IoCounts::opens,   &IoCounts::opens_without_size, &IoCounts::stats,         &IoCounts::lists,  &IoCounts::reads,
-      &IoCounts::bytes_read, &IoCounts::creates,         &IoCounts::bytes_written, &IoCounts::deletes};
+      &IoCounts::opens,  &IoCounts::opens_without_size, &IoCounts::stats,   &IoCounts::lists,
+      &IoCounts::reads,  &IoCounts::bytes_read,         &IoCounts::creates, &IoCounts::bytes_written,
+      &IoCounts::deletes};
 
   void Add(std::string_view path, Counter counter, uint64_t amount = 1) {
     for (size_t i = 0; i < kCounters.size(); ++i) {

@@ -102,15 +102,17 @@ using FaultVerdict = FaultingFileIO::Script::Verdict;
 
 class FaultingInputFile final : public InputFile {
  public:
-  FaultingInputFile(std::unique_ptr<InputFile> inner, FaultScript script)
-      : inner_(std::move(inner)), script_(std::move(script)) {}
+  FaultingInputFile(std::unique_ptr<InputFile> inner, bool size_known, FaultScript script)
+      : inner_(std::move(inner)), size_known_(size_known), script_(std::move(script)) {}
 
   const std::string& path() const override { return inner_->path(); }
 
   Result<uint64_t> Size() override {
     return script_->Run<uint64_t>(Operation::kSize, path(), [&](const FaultVerdict& verdict) -> Result<uint64_t> {
       const uint64_t size = DELENDA_TRY(inner_->Size());
-      return std::min(size, verdict.size.value_or(size));
+      // A size that the caller brought along is not asked for again: metadata does not know that the file was
+      // shortened.
+      return size_known_ ? size : std::min(size, verdict.size.value_or(size));
     });
   }
 
@@ -133,6 +135,7 @@ class FaultingInputFile final : public InputFile {
 
  private:
   std::unique_ptr<InputFile> inner_;
+  bool size_known_;
   FaultScript script_;
 };
 
@@ -168,7 +171,8 @@ uint64_t FaultingFileIO::operations() const { return script_->operations(); }
 Result<std::unique_ptr<InputFile>> FaultingFileIO::Open(std::string_view path, std::optional<uint64_t> known_size) {
   using Opened = std::unique_ptr<InputFile>;
   return script_->Run<Opened>(Operation::kOpen, path, [&](const FaultVerdict&) -> Result<Opened> {
-    return std::make_unique<FaultingInputFile>(DELENDA_TRY(inner_->Open(path, known_size)), script_);
+    return std::make_unique<FaultingInputFile>(DELENDA_TRY(inner_->Open(path, known_size)), known_size.has_value(),
+                                               script_);
   });
 }
 

@@ -22,7 +22,7 @@ struct FailWith {
   std::string message = "injected failure";
   bool after_the_fact = false;
 };
-// Behave as if the file had only `size` bytes: reads past it fail, Size and Stat tell it. (Shortened files.)
+// Behave as if the file had only `size` bytes: reads past it fail, Stat tells it, and Size unless it was known.
 struct TruncateTo {
   uint64_t size = 0;
 };

@@ -8,7 +8,8 @@ Result<Bytes> ReadWholeFile(FileIO& io, std::string_view path, std::optional<uin
   auto file = DELENDA_TRY(io.Open(path, known_size));
   const uint64_t size = DELENDA_TRY(file->Size());
   if (size > limit) {
-    return WithContext(Result<Bytes>(Corrupt("file has {} bytes, more than the limit of {}", size, limit)), "file", path);
+    return WithContext(Result<Bytes>(Corrupt("file has {} bytes, more than the limit of {}", size, limit)), "file",
+                       path);
   }
   return ReadRange(*file, ByteRange{0, size});
 }

@@ -105,8 +105,8 @@ class LocalInputFile final : public InputFile {
     struct stat info = {};
     const bool known = ::fstat(descriptor_.get(), &info) == 0;
     const uint64_t end = known ? static_cast<uint64_t>(info.st_size) : reached;
-    return WithContext(
-        Result<void>(Corrupt("file ends at byte {}: needed {} bytes at byte {}", end, wanted, start)), "file", path_);
+    return WithContext(Result<void>(Corrupt("file ends at byte {}: needed {} bytes at byte {}", end, wanted, start)),
+                       "file", path_);
   }
 
   std::string path_;
@@ -114,8 +114,8 @@ class LocalInputFile final : public InputFile {
   std::optional<uint64_t> size_;
 };
 
-// Writes into a hidden file beside the final one and links it into place, so that nobody sees half a file and no file is
-// ever replaced: link(2) fails when the name exists, rename(2) would silently destroy another writer's file.
+// Writes into a hidden file beside the final one and links it into place, so that nobody sees half a file and no file
+// is ever replaced: link(2) fails when the name exists, rename(2) would silently destroy another writer's file.
 class LocalOutputFile final : public OutputFile {
  public:
   LocalOutputFile(std::string location, std::string path, std::string temporary, Descriptor descriptor)
@@ -132,8 +132,7 @@ class LocalOutputFile final : public OutputFile {
     if (closed_) return InvalidArgument("write after close");
     if (failed_) return InvalidArgument("write after a failed write");
     while (!bytes.empty()) {
-      const ssize_t written =
-          RetryInterrupted([&] { return ::write(descriptor_.get(), bytes.data(), bytes.size()); });
+      const ssize_t written = RetryInterrupted([&] { return ::write(descriptor_.get(), bytes.data(), bytes.size()); });
       if (written < 0) {
         failed_ = true;
         return PosixFailure("write file", location_);
@@ -159,7 +158,8 @@ class LocalOutputFile final : public OutputFile {
     // The descriptor is gone even when close(2) is interrupted; network file systems report late write errors here.
     if (::close(descriptor_.Release()) != 0 && errno != EINTR) return PosixFailure("close file", location_);
     if (::link(temporary_.c_str(), path_.c_str()) != 0) return PosixFailure("create file", location_);
-    // From here on the file is visible: an error below means that it may not survive a power cut, not that it is not there.
+    // From here on the file is visible: an error below means that it may not survive a power cut, not that it is not
+    // there.
     return SyncFolder();
   }
 
@@ -249,6 +249,7 @@ class LocalFileIO final : public FileIO {
     struct stat info = {};
     // Only to fail early; Close() is what guarantees it.
     if (::lstat(path.c_str(), &info) == 0) return std::unexpected(PosixError(EEXIST, "create file", location));
+    if (errno != ENOENT) return PosixFailure("create file", location);
     if (const Result<void> made = CreateFolders(path); !made) return std::unexpected(made.error());
     for (;;) {
       std::string temporary = TemporaryName(path);
@@ -290,8 +291,9 @@ class LocalFileIO final : public FileIO {
     return {};
   }
 
-  // Begins with a dot, as readers of table folders skip such names. Not derived from the final name, which may be as long
-  // as names can be. Different processes and threads never share one; a left-over of a dead process is passed by O_EXCL.
+  // Begins with a dot, as readers of table folders skip such names. Not derived from the final name, which may be as
+  // long as names can be. Different processes and threads never share one; a left-over of a dead process is passed by
+  // O_EXCL.
   std::string TemporaryName(const std::string& path) {
     struct timespec now = {};
     ::clock_gettime(CLOCK_REALTIME, &now);

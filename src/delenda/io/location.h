@@ -9,8 +9,9 @@ namespace delenda::io {
 // The scheme of a URI ("s3" of "s3://bucket/x", "file" of "file:/x" and "file:///x"); empty for a bare path.
 std::string_view Scheme(std::string_view location);
 
-// One spelling for locations that mean the same place: s3, s3a and s3n become s3; file:/x, file:///x and /x become /x; all
-// else stays. Only for the fallback when a delete's referenced file has no exact match: locations compare exactly first.
+// One spelling for locations that mean the same place: s3, s3a and s3n become s3; file:/x, file:///x and /x become /x;
+// all else stays. Only for the fallback when a delete's referenced file has no exact match: locations compare exactly
+// first.
 std::string CanonicalLocation(std::string_view location);
 
 // folder + "/" + name; a slash that the folder ends with is not doubled.

@@ -15,13 +15,13 @@ struct LocationMapping {
   std::string to;
 };
 
-// "FROM=TO", cut at the first '='. InvalidArgument when a side is empty or there is no '='. A slash at the end of a side
-// makes no difference.
+// "FROM=TO", cut at the first '='. InvalidArgument when a side is empty or there is no '='. A slash at the end of a
+// side makes no difference.
 Result<LocationMapping> ParseLocationMapping(std::string_view text);
 
-// Replaces the longest FROM that is `path` or is followed by '/' in it; other paths stay. Bytes are compared as they are: no
-// decoding, no collapsing of slashes. A FROM without scheme also stands for its file:/ and file:/// forms; one with a scheme
-// for that scheme only, where s3, s3a and s3n are one, and so are file:/x and file:///x.
+// Replaces the longest FROM that is `path` or is followed by '/' in it; other paths stay. Bytes are compared as they
+// are: no decoding, no collapsing of slashes. A FROM without scheme also stands for its file:/ and file:/// forms; one
+// with a scheme for that scheme only, where s3, s3a and s3n are one, and so are file:/x and file:///x.
 std::string MapLocation(std::span<const LocationMapping> mappings, std::string_view path);
 
 // Results carry paths in the form in which they were asked for; errors name the place that was really tried.

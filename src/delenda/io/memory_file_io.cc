@@ -97,7 +97,8 @@ class MemoryFileIO final : public FileIO {
     const std::string prefix = Join(folder, "");
     std::vector<FileInfo> children;
     std::lock_guard lock(store_->mutex);
-    for (auto at = store_->files.lower_bound(prefix); at != store_->files.end() && at->first.starts_with(prefix); ++at) {
+    for (auto at = store_->files.lower_bound(prefix); at != store_->files.end() && at->first.starts_with(prefix);
+         ++at) {
       const size_t slash = at->first.find('/', prefix.size());
       if (slash == std::string::npos) {
         children.push_back({at->first, at->second->size(), false});

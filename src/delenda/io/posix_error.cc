@@ -12,17 +12,13 @@ static ErrorKind KindOfErrno(int error_number) {
       return ErrorKind::kNotFound;
     case EACCES:
     case EPERM:
-    case EROFS:
-      return ErrorKind::kPermissionDenied;
-    case EEXIST:
-      return ErrorKind::kAlreadyExists;
+    case EROFS: return ErrorKind::kPermissionDenied;
+    case EEXIST: return ErrorKind::kAlreadyExists;
     case EISDIR:
     case ENAMETOOLONG:
     case ELOOP:
-    case EINVAL:
-      return ErrorKind::kInvalidArgument;
-    default:
-      return ErrorKind::kIo;
+    case EINVAL: return ErrorKind::kInvalidArgument;
+    default: return ErrorKind::kIo;
   }
 }
 

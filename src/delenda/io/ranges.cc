@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <tuple>
 
 namespace delenda::io {
 
@@ -14,7 +15,7 @@ Result<std::vector<RangeGroup>> GroupRanges(std::span<const ByteRange> wanted, c
   }
   std::vector<size_t> order(wanted.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, {}, [&](size_t i) { return std::pair(wanted[i].offset, wanted[i].length); });
+  std::ranges::sort(order, {}, [&](size_t i) { return std::tuple(wanted[i].offset, wanted[i].length, i); });
 
   std::vector<RangeGroup> groups;
   for (const size_t i : order) {
@@ -41,8 +42,9 @@ Result<Bytes> ReadRange(InputFile& file, ByteRange range) {
   // size the request costs more than the memory.
   constexpr uint64_t kTrusted = uint64_t{64} << 20;
   if (range.length > std::numeric_limits<uint64_t>::max() - range.offset) {
-    return WithContext(Result<Bytes>(Corrupt("range of {} bytes at byte {} ends past 2^64", range.length, range.offset)),
-                       "file", file.path());
+    return WithContext(
+        Result<Bytes>(Corrupt("range of {} bytes at byte {} ends past 2^64", range.length, range.offset)), "file",
+        file.path());
   }
   if (range.length > kTrusted) {
     std::byte last[1];
@@ -55,8 +57,7 @@ Result<Bytes> ReadRange(InputFile& file, ByteRange range) {
 
 Result<std::vector<RangeBytes>> ReadRanges(InputFile& file, std::span<const ByteRange> wanted,
                                            const RangeOptions& options) {
-  const std::vector<RangeGroup> groups =
-      DELENDA_TRY(WithContext(GroupRanges(wanted, options), "file", file.path()));
+  const std::vector<RangeGroup> groups = DELENDA_TRY(WithContext(GroupRanges(wanted, options), "file", file.path()));
   std::vector<RangeBytes> results(wanted.size());
   for (const RangeGroup& group : groups) {
     const auto buffer = std::make_shared<const Bytes>(DELENDA_TRY(ReadRange(file, group.range)));

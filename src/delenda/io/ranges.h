@@ -28,8 +28,8 @@ struct RangeGroup {
   std::vector<size_t> members;
 };
 
-// Groups sorted by offset; every wanted range lies within exactly one. A range larger than max_size is a group of its own.
-// Corrupt when a range ends past 2^64.
+// Groups sorted by offset; every wanted range lies within exactly one. A range larger than max_size is a group of its
+// own. Corrupt when a range ends past 2^64.
 Result<std::vector<RangeGroup>> GroupRanges(std::span<const ByteRange> wanted, const RangeOptions& options = {});
 
 // The bytes of one wanted range. `buffer` keeps the bytes of its whole group alive.

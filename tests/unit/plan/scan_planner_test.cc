@@ -32,7 +32,8 @@ Result<ScanPlan> PlanFixture(const std::string& name, const ScanRequest& request
 // Live equality deletes are refused, so those tables are not planned here.
 bool HasEqualityDeletes(const std::string& table) {
   for (const auto& line : ExpectedLines(table, "plan.jsonl")) {
-    for (const auto deletes : *line.root().Get<json::Array>("deletes")) {
+    const auto all = *line.root().Get<json::Array>("deletes");
+    for (const auto deletes : all) {
       if (*deletes.Get<std::string>("content") == "EQUALITY_DELETES") return true;
     }
   }
@@ -91,7 +92,8 @@ TEST_P(PlanOfFixture, HasEveryFileAndDeleteThatJavaPlans) {
     for (const uint32_t at : task.position_deletes) attached.emplace(plan->deletes[at].path, -1);
     if (task.dv) attached.emplace(plan->deletes[*task.dv].path, *plan->deletes[*task.dv].content_offset);
     bool java_has_dv = false;
-    for (const auto deletes : *line.root().Get<json::Array>("deletes")) {
+    const auto java_deletes = *line.root().Get<json::Array>("deletes");
+    for (const auto deletes : java_deletes) {
       const auto offset = *deletes.Optional<int64_t>("content_offset");
       java_has_dv = java_has_dv || offset.has_value();
       const auto key = std::pair(*deletes.Get<std::string>("path"), offset.value_or(-1));

@@ -10,7 +10,8 @@ namespace {
 // Java reads both the frame's length and Delta's sizeInBytes as signed 32-bit numbers.
 constexpr uint64_t kMaxFramedBytes = INT32_MAX;
 
-// Step 1. Takes the length field. A length that disagrees with the metadata means that the range belongs to another blob.
+// Step 1. Takes the length field. A length that disagrees with the metadata means that the range belongs to another
+// blob.
 Result<void> ReadLength(ByteReader& reader, uint64_t expected) {
   const size_t offset = reader.offset();
   const auto length = DELENDA_TRY(reader.ReadBig<uint32_t>("deletion vector length"));
@@ -37,14 +38,14 @@ Result<void> CheckCrc(ByteView framed, std::byte const* stored_at, size_t offset
   const auto stored = LoadUnsigned<std::endian::big, uint32_t>(stored_at);
   const uint32_t computed = Crc32(framed);
   if (stored != computed) {
-    return Corrupt("deletion vector CRC mismatch: at byte {}, expected 0x{:08x} (computed), found 0x{:08x} (stored)", offset,
-                   computed, stored);
+    return Corrupt("deletion vector CRC mismatch: at byte {}, expected 0x{:08x} (computed), found 0x{:08x} (stored)",
+                   offset, computed, stored);
   }
   return {};
 }
 
-// Step 5. A vector with fewer positions than the table's metadata says would bring deleted rows back; one with more would
-// hide live rows; and counts are answered from the metadata alone.
+// Step 5. A vector with fewer positions than the table's metadata says would bring deleted rows back; one with more
+// would hide live rows; and counts are answered from the metadata alone.
 Result<void> CheckCardinality(const PositionSet& positions, std::optional<uint64_t> expected) {
   if (expected && positions.cardinality() != *expected) {
     return Corrupt("deletion vector cardinality mismatch: expected {}, found {}", *expected, positions.cardinality());
@@ -130,7 +131,8 @@ Result<void> CheckDeltaFileVersion(std::byte version) {
 }
 
 Result<uint64_t> DeltaFileFrameSize(int64_t size_in_bytes) {
-  return DELENDA_TRY(CheckSizeInBytes(size_in_bytes)) + kFrameBytes;
+  return DELENDA_TRY(CheckSizeInBytes(size_in_bytes))
+  +kFrameBytes;
 }
 
 Result<PositionSet> DecodeDeltaFileFrame(ByteView frame, int64_t size_in_bytes, std::optional<uint64_t> cardinality) {
@@ -143,7 +145,8 @@ Result<PositionSet> DecodeDeltaFileFrame(ByteView frame, int64_t size_in_bytes, 
 
 Result<Bytes> EncodeDeltaFileFrame(const PositionSet& positions) { return EncodeFrame(positions); }
 
-Result<PositionSet> DecodeDeltaInline(std::string_view text, int64_t size_in_bytes, std::optional<uint64_t> cardinality) {
+Result<PositionSet> DecodeDeltaInline(std::string_view text, int64_t size_in_bytes,
+                                      std::optional<uint64_t> cardinality) {
   const uint64_t size = DELENDA_TRY(CheckSizeInBytes(size_in_bytes));
   const Bytes padded = DELENDA_TRY(DecodeZ85(text));
   // More than the padding to a multiple of 4 is another vector's tail or a wrong size.
@@ -167,9 +170,10 @@ Result<DeltaInline> EncodeDeltaInline(const PositionSet& positions) {
 
 Result<void> CheckWithinFile(const PositionSet& positions, uint64_t record_count) {
   if (const auto max = positions.Max(); max && *max >= record_count) {
-    return Corrupt("deletion vector has a position outside its data file: expected less than {} (the file's record count), "
-                   "found {}",
-                   record_count, *max);
+    return Corrupt(
+        "deletion vector has a position outside its data file: expected less than {} (the file's record count), "
+        "found {}",
+        record_count, *max);
   }
   return {};
 }

@@ -16,24 +16,25 @@
 
 namespace delenda::dv {
 
-// Iceberg `deletion-vector-v1` blob: exactly the bytes at content_offset, content_size_in_bytes long. `cardinality` is the
-// record_count of the manifest entry (or the `cardinality` property of the Puffin footer), checked if given.
+// Iceberg `deletion-vector-v1` blob: exactly the bytes at content_offset, content_size_in_bytes long. `cardinality` is
+// the record_count of the manifest entry (or the `cardinality` property of the Puffin footer), checked if given.
 Result<PositionSet> DecodeIcebergBlob(ByteView blob, std::optional<uint64_t> cardinality);
 // InvalidArgument if the vector does not fit the format's 4-byte length.
 Result<Bytes> EncodeIcebergBlob(const PositionSet& positions);
 
 // Delta `.bin` file. The version byte is at offset 0 of the file; NotSupported unless it is 1.
 Result<void> CheckDeltaFileVersion(std::byte version);
-// How many bytes to read at a descriptor's offset: its sizeInBytes plus the frame. Corrupt if sizeInBytes is negative or
-// does not fit the format's 4-byte length.
+// How many bytes to read at a descriptor's offset: its sizeInBytes plus the frame. Corrupt if sizeInBytes is negative
+// or does not fit the format's 4-byte length.
 Result<uint64_t> DeltaFileFrameSize(int64_t size_in_bytes);
-// `frame`: the bytes of the file from the descriptor's offset on, DeltaFileFrameSize(size_in_bytes) of them or more (the
-// rest is not looked at: other vectors may follow in the file).
+// `frame`: the bytes of the file from the descriptor's offset on, DeltaFileFrameSize(size_in_bytes) of them or more
+// (the rest is not looked at: other vectors may follow in the file).
 Result<PositionSet> DecodeDeltaFileFrame(ByteView frame, int64_t size_in_bytes, std::optional<uint64_t> cardinality);
 // The frame, to be put at an offset of a file that begins with kDeltaFileVersion.
 Result<Bytes> EncodeDeltaFileFrame(const PositionSet& positions);
 
-// Delta inline descriptor (storageType `i`): pathOrInlineDv as Z85 text, cut to size_in_bytes after decoding. It has no CRC.
+// Delta inline descriptor (storageType `i`): pathOrInlineDv as Z85 text, cut to size_in_bytes after decoding. It has no
+// CRC.
 Result<PositionSet> DecodeDeltaInline(std::string_view text, int64_t size_in_bytes,
                                       std::optional<uint64_t> cardinality);
 struct DeltaInline {

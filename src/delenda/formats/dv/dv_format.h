@@ -7,8 +7,8 @@
 
 namespace delenda::dv {
 
-// Both formats frame the same vector: length (u32 big-endian, of magic + vector), magic, vector, CRC-32 (u32 big-endian,
-// of magic + vector). The magic is the bytes D1 D3 39 64, which Delta states as a little-endian number.
+// Both formats frame the same vector: length (u32 big-endian, of magic + vector), magic, vector, CRC-32 (u32
+// big-endian, of magic + vector). The magic is the bytes D1 D3 39 64, which Delta states as a little-endian number.
 inline constexpr uint32_t kMagicLittleEndian = 1681511377;
 inline constexpr size_t kLengthBytes = 4;
 inline constexpr size_t kMagicBytes = 4;

@@ -30,7 +30,8 @@ constexpr std::array<uint8_t, 256> kZ85Values = MakeZ85Values();
 
 Result<Bytes> DecodeZ85(std::string_view text) {
   if (text.size() % kZ85GroupChars != 0) {
-    return Corrupt("Z85 text has a wrong length: expected a multiple of {} characters, found {}", kZ85GroupChars, text.size());
+    return Corrupt("Z85 text has a wrong length: expected a multiple of {} characters, found {}", kZ85GroupChars,
+                   text.size());
   }
   ByteWriter out;
   for (size_t group = 0; group < text.size(); group += kZ85GroupChars) {
@@ -38,7 +39,8 @@ Result<Bytes> DecodeZ85(std::string_view text) {
     for (size_t i = group; i < group + kZ85GroupChars; ++i) {
       const auto character = static_cast<unsigned char>(text[i]);
       if (kZ85Values[character] == kZ85Invalid) {
-        return Corrupt("Z85 text holds a character outside the alphabet: at character {}, found byte 0x{:02x}", i, character);
+        return Corrupt("Z85 text holds a character outside the alphabet: at character {}, found byte 0x{:02x}", i,
+                       character);
       }
       value = value * kZ85Base + kZ85Values[character];
     }

@@ -14,20 +14,13 @@ using detail::Tape;
 
 std::string_view KindName(Kind kind) {
   switch (kind) {
-    case Kind::kNull:
-      return "null";
-    case Kind::kBool:
-      return "a boolean";
-    case Kind::kInteger:
-      return "an integer";
-    case Kind::kFloat:
-      return "a number";
-    case Kind::kString:
-      return "a string";
-    case Kind::kArray:
-      return "an array";
-    case Kind::kObject:
-      return "an object";
+    case Kind::kNull: return "null";
+    case Kind::kBool: return "a boolean";
+    case Kind::kInteger: return "an integer";
+    case Kind::kFloat: return "a number";
+    case Kind::kString: return "a string";
+    case Kind::kArray: return "an array";
+    case Kind::kObject: return "an object";
   }
   return "?";
 }

@@ -1,4 +1,5 @@
-// Strict reading of JSON (RFC 8259) for table metadata: a compact immutable document and cursors whose errors name the place.
+// Strict reading of JSON (RFC 8259) for table metadata: a compact immutable document and cursors whose errors name the
+// place.
 #pragma once
 
 #include <cstddef>
@@ -32,10 +33,10 @@ struct Tape;
 
 // A cursor to one value of a Document, which must outlive it (and the string_views that it hands out). Cheap to copy.
 //
-// Typed reading: T is one of bool, int32_t, int64_t, uint64_t, double, std::string_view, std::string, Array, Object, Value. What
-// does not fit is Corrupt and carries the JSON path: "$.snapshots[3].snapshot-id: expected an integer, found a string".
-// Integers out of T's range and numbers with a fraction or exponent where an integer is wanted are errors; an integer is
-// accepted as double.
+// Typed reading: T is one of bool, int32_t, int64_t, uint64_t, double, std::string_view, std::string, Array, Object,
+// Value. What does not fit is Corrupt and carries the JSON path: "$.snapshots[3].snapshot-id: expected an integer,
+// found a string". Integers out of T's range and numbers with a fraction or exponent where an integer is wanted are
+// errors; an integer is accepted as double.
 class Value {
  public:
   Kind kind() const;
@@ -105,7 +106,8 @@ class ChildIterator {
   uint32_t index_;
 };
 
-// The elements of an array, in order: for (json::Value element : array) …
+// The elements of an array, in order: for (json::Value element : DELENDA_TRY(value.Get<json::Array>("list"))) …
+// (Not `: *value.Get<json::Array>("list")`: the Result would be gone before the first step.)
 class Array {
  public:
   size_t size() const;
@@ -120,8 +122,8 @@ class Array {
   Value value_;
 };
 
-// The members of an object, in the order of the text; each knows its key(). Of members with one name only the last is seen,
-// as in most readers: files with doubled keys exist and are not refused.
+// The members of an object, in the order of the text; each knows its key(). Of members with one name only the last is
+// seen, as in most readers: files with doubled keys exist and are not refused.
 class Object {
  public:
   size_t size() const;
@@ -139,8 +141,8 @@ class Object {
 // A parsed text. Owns all strings; the text itself is not needed any more. Movable; cursors stay valid when it moves.
 class Document {
  public:
-  // Corrupt, with the byte offset, for anything that is not one JSON value in valid UTF-8: trailing bytes, comments, NaN,
-  // raw control characters, numbers beyond double, deeper than the limit, longer than the limit.
+  // Corrupt, with the byte offset, for anything that is not one JSON value in valid UTF-8: trailing bytes, comments,
+  // NaN, raw control characters, numbers beyond double, deeper than the limit, longer than the limit.
   static Result<Document> Parse(std::string_view text, const ParseLimits& limits = {});
   static Result<Document> Parse(ByteView text, const ParseLimits& limits = {}) { return Parse(AsText(text), limits); }
 

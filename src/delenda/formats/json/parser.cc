@@ -3,6 +3,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "delenda/formats/json/json.h"
 #include "delenda/formats/json/tape.h"
@@ -143,7 +144,7 @@ class TapeBuilder {
       }
       return left;
     }
-    std::ranges::stable_sort(members_, {}, key);
+    std::ranges::sort(members_, {}, [&](uint32_t index) { return std::pair(key(index), index); });
     for (size_t i = 1; i < members_.size(); ++i) {
       if (key(members_[i - 1]) == key(members_[i])) shadow(members_[i - 1]);
     }

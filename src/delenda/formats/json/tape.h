@@ -13,10 +13,10 @@ namespace delenda::json::detail {
 // One value. 32 bytes: table metadata with many snapshots has millions of them.
 struct Node {
   union Payload {
-    int64_t integer;    // kInteger, unless `beyond_signed`
-    uint64_t natural;   // kInteger with `beyond_signed`
-    double real;        // kFloat
-    bool boolean;       // kBool
+    int64_t integer;   // kInteger, unless `beyond_signed`
+    uint64_t natural;  // kInteger with `beyond_signed`
+    double real;       // kFloat
+    bool boolean;      // kBool
     struct {
       uint32_t offset;
       uint32_t length;
@@ -34,8 +34,8 @@ struct Node {
   bool shadowed = false;       // a later member of the object has the same name
 };
 
-// All values in the order of the text (an array or object, then what is inside), and all keys and strings in one buffer:
-// nothing to free one by one, so that deep or wide documents cost nothing to destroy.
+// All values in the order of the text (an array or object, then what is inside), and all keys and strings in one
+// buffer: nothing to free one by one, so that deep or wide documents cost nothing to destroy.
 struct Tape {
   std::vector<Node> nodes;
   std::string text;

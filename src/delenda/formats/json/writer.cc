@@ -15,27 +15,13 @@ static void AppendEscaped(std::string& out, std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdef";
   for (const char c : text) {
     switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      case '\b':
-        out += "\\b";
-        break;
-      case '\f':
-        out += "\\f";
-        break;
+      case '"': out += "\\\""; break;
+      case '\\': out += "\\\\"; break;
+      case '\n': out += "\\n"; break;
+      case '\r': out += "\\r"; break;
+      case '\t': out += "\\t"; break;
+      case '\b': out += "\\b"; break;
+      case '\f': out += "\\f"; break;
       default:
         if (const auto byte = static_cast<unsigned char>(c); byte < 0x20) {
           out += "\\u00";
@@ -154,12 +140,8 @@ Writer& Writer::Copy(Value value) {
   std::vector<Open> open;
   const auto put = [&](Value v) {
     switch (v.kind()) {
-      case Kind::kNull:
-        Null();
-        break;
-      case Kind::kBool:
-        Bool(*v.As<bool>());
-        break;
+      case Kind::kNull: Null(); break;
+      case Kind::kBool: Bool(*v.As<bool>()); break;
       case Kind::kInteger:
         if (const Result<int64_t> integer = v.As<int64_t>()) {
           Int(*integer);
@@ -167,12 +149,8 @@ Writer& Writer::Copy(Value value) {
           Uint(*v.As<uint64_t>());
         }
         break;
-      case Kind::kFloat:
-        Double(*v.As<double>());
-        break;
-      case Kind::kString:
-        String(*v.As<std::string_view>());
-        break;
+      case Kind::kFloat: Double(*v.As<double>()); break;
+      case Kind::kString: String(*v.As<std::string_view>()); break;
       case Kind::kArray: {
         const Array array = *v.As<Array>();
         BeginArray();

@@ -11,14 +11,16 @@
 
 namespace delenda::json {
 
-// Append `text` as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD, since JSON has no way to say them.
+// Append `text` as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD, since JSON has no way to say
+// them.
 void AppendQuoted(std::string& out, std::string_view text);
-// Append the shortest text that reads back as `value`; always with a point or an exponent. NaN and infinities, which JSON
-// lacks, become the strings "NaN", "Infinity" and "-Infinity".
+// Append the shortest text that reads back as `value`; always with a point or an exponent. NaN and infinities, which
+// JSON lacks, become the strings "NaN", "Infinity" and "-Infinity".
 void AppendDouble(std::string& out, double value);
 
 // Usage: Writer w; w.BeginObject(); w.Key("a"); w.Int(1); w.Member("b", "x"); w.EndObject(); std::move(w).Finish();
-// The caller keeps the order of calls (a key before each member's value); commas, line breaks and indents come by themselves.
+// The caller keeps the order of calls (a key before each member's value); commas, line breaks and indents come by
+// themselves.
 class Writer {
  public:
   enum class Style : uint8_t { kCompact, kPretty };

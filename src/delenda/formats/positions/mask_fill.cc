@@ -60,8 +60,8 @@ class WindowWords {
  public:
   // Or the members of [begin, end), which lies in the window from `window` on, into `mask` at bit `to`.
   void Or(const roaring_bitmap_t* bitmap, uint64_t window, uint64_t begin, uint64_t end, uint8_t* mask, uint64_t to) {
-    // CRoaring shows no containers; cutting the window out and moving it to 0 copies its 8 KiB a few times, which is still
-    // several times faster than going through its members.
+    // CRoaring shows no containers; cutting the window out and moving it to 0 copies its 8 KiB a few times, which is
+    // still several times faster than going through its members.
     const BitmapPtr cut = OwnBitmap(roaring_bitmap_from_range(window, window + kWindow, 1));
     const BitmapPtr part = OwnBitmap(roaring_bitmap_and(bitmap, cut.get()));
     const BitmapPtr moved = OwnBitmap(roaring_bitmap_add_offset(part.get(), -static_cast<int64_t>(window)));

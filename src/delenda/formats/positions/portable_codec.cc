@@ -19,15 +19,17 @@ Result<BitmapPtr> ReadBitmap(ByteReader& reader, uint32_t key) {
   const auto* text = reinterpret_cast<const char*>(left.data());
   const size_t size = roaring_bitmap_portable_deserialize_size(text, left.size());
   if (size == 0) {
-    return Corrupt("bitmap of key {} is no portable roaring bitmap, or is cut off: at byte {}, {} bytes left", key, offset,
-                   left.size());
+    return Corrupt("bitmap of key {} is no portable roaring bitmap, or is cut off: at byte {}, {} bytes left", key,
+                   offset, left.size());
   }
   BitmapPtr bitmap = OwnBitmap(roaring_bitmap_portable_deserialize_safe(text, size));
   if (bitmap == nullptr) return Corrupt("bitmap of key {} cannot be decoded: at byte {}", key, offset);
-  // Without the validator, unsorted containers or runs would pass and members would be lost, or memory be overrun later.
+  // Without the validator, unsorted containers or runs would pass and members would be lost, or memory be overrun
+  // later.
   const char* reason = nullptr;
   if (!roaring_bitmap_internal_validate(bitmap.get(), &reason)) {
-    return Corrupt("bitmap of key {} is inconsistent ({}): at byte {}", key, reason == nullptr ? "no reason" : reason, offset);
+    return Corrupt("bitmap of key {} is inconsistent ({}): at byte {}", key, reason == nullptr ? "no reason" : reason,
+                   offset);
   }
   (void)DELENDA_TRY(reader.Read(size, "bitmap"));
   return bitmap;
@@ -61,9 +63,9 @@ bool HasRunAsLargeAsArray(ByteView bitmap) {
   return false;
 }
 
-// The bitmap in the one form that depends on nothing but its members: each container as small as it can be, and an array
-// rather than a run container of the same size (as Java writes it). CRoaring leaves such a run container as it is, so it
-// is undone first; this is rare, and costly for large runs.
+// The bitmap in the one form that depends on nothing but its members: each container as small as it can be, and an
+// array rather than a run container of the same size (as Java writes it). CRoaring leaves such a run container as it
+// is, so it is undone first; this is rare, and costly for large runs.
 Bytes SerializeCanonical(const roaring_bitmap_t* bitmap) {
   const BitmapPtr copy = OwnBitmap(roaring_bitmap_copy(bitmap));
   auto* optimized = const_cast<roaring_bitmap_t*>(copy.get());
@@ -93,7 +95,8 @@ Result<PositionSet> PositionSet::ReadPortable(ByteReader& reader) {
   for (uint64_t i = 0; i < count; ++i) {
     const size_t offset = reader.offset();
     const auto key = DELENDA_TRY(reader.ReadLittle<uint32_t>("bucket key"));
-    if (key > kMaxKey) return Corrupt("bucket key is too large: at byte {}, at most {} expected, {} found", offset, kMaxKey, key);
+    if (key > kMaxKey)
+      return Corrupt("bucket key is too large: at byte {}, at most {} expected, {} found", offset, kMaxKey, key);
     // With keys out of order or twice, a later bucket would hide an earlier one and deleted rows would come back.
     if (previous && key <= *previous) {
       return Corrupt("bucket keys do not ascend: at byte {}, more than {} expected, {} found", offset, *previous, key);

@@ -55,7 +55,8 @@ Result<PositionSet> PositionSet::FromRange(uint64_t begin, uint64_t end) {
 Result<PositionSet> PositionSet::FromRanges(std::span<const PositionRun> ranges) {
   std::vector<PositionRun> sorted;
   for (const PositionRun& run : ranges) {
-    if (run.end < run.begin) return InvalidArgument("range of positions ends before it begins: {} to {}", run.begin, run.end);
+    if (run.end < run.begin)
+      return InvalidArgument("range of positions ends before it begins: {} to {}", run.begin, run.end);
     if (run.begin == run.end) continue;
     if (run.end - 1 > kMaxPosition) return TooLarge(run.end - 1);
     if (((run.end - 1) >> 32) - (run.begin >> 32) >= kMaxKeysOfRange) {
@@ -146,7 +147,8 @@ uint64_t PositionSet::Rank(uint64_t position) const {
   if (bucket == impl_->buckets.end()) return cardinality();
   const uint32_t low = LowOf(position);
   if (bucket->key != position >> 32 || low == 0) return bucket->before;
-  return bucket->before + roaring_bitmap_rank(bucket->bitmap.get(), low - 1);  // CRoaring counts members <= its argument
+  return bucket->before +
+         roaring_bitmap_rank(bucket->bitmap.get(), low - 1);  // CRoaring counts members <= its argument
 }
 
 std::vector<uint64_t> PositionSet::RankMany(std::span<const uint64_t> positions) const {

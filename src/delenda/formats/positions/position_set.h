@@ -30,8 +30,9 @@ enum class MaskBits : uint8_t {
 
 // An immutable set of 64-bit row positions (0-based ordinals of rows in a data file).
 //
-// A value: copies share the bitmap, so they are cheap, and any number of threads may read one set at a time. Inside, one
-// 32-bit roaring bitmap per high half ("key") of the positions, sorted by key; nearly every data file has exactly one.
+// A value: copies share the bitmap, so they are cheap, and any number of threads may read one set at a time. Inside,
+// one 32-bit roaring bitmap per high half ("key") of the positions, sorted by key; nearly every data file has exactly
+// one.
 class PositionSet {
  public:
   // Keys above 2^31-2 are refused everywhere: the Java reader of both table formats keeps keys in a signed array index,
@@ -53,13 +54,13 @@ class PositionSet {
   // The union of ranges in any order; they may touch and overlap. Errors as FromRange.
   static Result<PositionSet> FromRanges(std::span<const PositionRun> ranges);
 
-  // Decode the portable 64-bit roaring encoding (Puffin specification, "deletion-vector-v1 blob type"; Delta PROTOCOL.md,
-  // "Deletion Vector Format"): u64 little-endian bucket count, per bucket a u32 little-endian key in ascending order and
-  // a portable 32-bit roaring bitmap. Empty buckets are allowed, since Java writes them for gaps between keys. The bytes
-  // are not trusted: every count is bounded by the bytes that remain before anything is allocated, and CRoaring's
-  // validator passes each bitmap before its first use. Corrupt (with the byte offset, counted from the start of
-  // the reader's bytes) if anything is wrong.
-  // ReadPortable leaves the reader behind the last bucket; FromPortable refuses bytes after it.
+  // Decode the portable 64-bit roaring encoding (Puffin specification, "deletion-vector-v1 blob type"; Delta
+  // PROTOCOL.md, "Deletion Vector Format"): u64 little-endian bucket count, per bucket a u32 little-endian key in
+  // ascending order and a portable 32-bit roaring bitmap. Empty buckets are allowed, since Java writes them for gaps
+  // between keys. The bytes are not trusted: every count is bounded by the bytes that remain before anything is
+  // allocated, and CRoaring's validator passes each bitmap before its first use. Corrupt (with the byte offset, counted
+  // from the start of the reader's bytes) if anything is wrong. ReadPortable leaves the reader behind the last bucket;
+  // FromPortable refuses bytes after it.
   static Result<PositionSet> ReadPortable(ByteReader& reader);
   static Result<PositionSet> FromPortable(ByteView bytes);
 
@@ -103,8 +104,8 @@ class PositionSet {
   std::vector<uint64_t> ToVector() const;
 
   // Fill bit i (least significant bit of a byte first, as Arrow has it) of `bitmap` for position begin + i, i < count.
-  // Writes exactly (count + 7) / 8 bytes, which `bitmap` must have; bits after the last one are 0. Returns the number of
-  // members in the range.
+  // Writes exactly (count + 7) / 8 bytes, which `bitmap` must have; bits after the last one are 0. Returns the number
+  // of members in the range.
   uint64_t FillMask(uint64_t begin, uint64_t count, uint8_t* bitmap, MaskBits bits) const;
 
   friend bool operator==(const PositionSet& a, const PositionSet& b) { return a.Equals(b); }

@@ -12,8 +12,8 @@ namespace {
 
 constexpr size_t kFirstChunk = size_t{64} << 10;
 
-// Room for the next step of decompression: doubles, up to one byte more than allowed, so that a frame that ends exactly at
-// the bound is told from one that goes on.
+// Room for the next step of decompression: doubles, up to one byte more than allowed, so that a frame that ends exactly
+// at the bound is told from one that goes on.
 Result<void> GrowOutput(Bytes& out, uint64_t max_bytes, std::string_view codec) {
   if (out.size() > max_bytes) {
     return Corrupt("{} frame decompresses to more than {} bytes", codec, max_bytes);
@@ -34,7 +34,8 @@ Result<Bytes> FinishOutput(Bytes out, size_t produced, uint64_t max_bytes, size_
 Result<Bytes> DecompressLz4Frame(ByteView frame, uint64_t max_bytes) {
   LZ4F_dctx* raw = nullptr;
   if (LZ4F_isError(LZ4F_createDecompressionContext(&raw, LZ4F_VERSION))) return InternalError("no LZ4 context");
-  const std::unique_ptr<LZ4F_dctx, decltype(&LZ4F_freeDecompressionContext)> context(raw, &LZ4F_freeDecompressionContext);
+  const std::unique_ptr<LZ4F_dctx, decltype(&LZ4F_freeDecompressionContext)> context(raw,
+                                                                                     &LZ4F_freeDecompressionContext);
   Bytes out;
   size_t produced = 0;
   for (size_t consumed = 0;;) {

@@ -10,8 +10,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A blob's entry takes about 400 bytes: room for 150,000 blobs in one file. An LZ4 frame can grow 255-fold, so without a
-// bound a small file could ask for any amount of memory.
+// A blob's entry takes about 400 bytes: room for 150,000 blobs in one file. An LZ4 frame can grow 255-fold, so without
+// a bound a small file could ask for any amount of memory.
 constexpr uint64_t kMaxPayloadBytes = uint64_t{64} << 20;
 // The payload's own depth is 4; properties of later versions may nest deeper, a hostile file as deep as it is long.
 constexpr int kMaxJsonDepth = 64;
@@ -29,7 +29,8 @@ Result<void> CheckDepth(std::string_view text) {
       in_string = true;
     } else if (character == '{' || character == '[') {
       if (++depth > kMaxJsonDepth) {
-        return Corrupt("Puffin footer nests too deep: at byte {} of the payload, at most {} levels expected", i, kMaxJsonDepth);
+        return Corrupt("Puffin footer nests too deep: at byte {} of the payload, at most {} levels expected", i,
+                       kMaxJsonDepth);
       }
     } else if (character == '}' || character == ']') {
       --depth;
@@ -58,8 +59,8 @@ Result<const Json*> Member(const Json& object, const char* name, std::string_vie
 
 Result<int64_t> AsInteger(const Json& value, int64_t min, int64_t max, std::string_view where, std::string_view name) {
   const auto wrong = [&] {
-    return Corrupt("Puffin footer: '{}' of {} is wrong: expected an integer from {} to {}, found {:.40}", name, where, min, max,
-                   value.is_number() ? value.dump() : value.type_name());
+    return Corrupt("Puffin footer: '{}' of {} is wrong: expected an integer from {} to {}, found {:.40}", name, where,
+                   min, max, value.is_number() ? value.dump() : value.type_name());
   };
   if (!value.is_number_integer()) return wrong();
   if (value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)) return wrong();
@@ -84,7 +85,8 @@ Result<Properties> ReadProperties(const Json& object, std::string_view where) {
   const auto member = object.find("properties");
   if (member == object.end() || member->is_null()) return properties;
   if (!member->is_object()) {
-    return Corrupt("Puffin footer: 'properties' of {} is wrong: expected an object, found {}", where, member->type_name());
+    return Corrupt("Puffin footer: 'properties' of {} is wrong: expected an object, found {}", where,
+                   member->type_name());
   }
   for (auto item = member->begin(); item != member->end(); ++item) {
     properties.emplace(item.key(), DELENDA_TRY(AsString(item.value(), where, item.key())));
@@ -110,8 +112,9 @@ Result<BlobMetadata> ReadBlobMetadata(const Json& object, size_t index, uint64_t
   blob.length = static_cast<uint64_t>(DELENDA_TRY(IntegerMember(object, "length", 0, where)));
   // A range outside would be read as another blob's bytes, the footer's, or past the end.
   if (blob.offset < kMagicBytes || blob.offset > footer_offset || blob.length > footer_offset - blob.offset) {
-    return Corrupt("Puffin footer: {} lies outside the file's blobs: expected within bytes {} to {}, found offset {}, length {}",
-                   where, kMagicBytes, footer_offset, blob.offset, blob.length);
+    return Corrupt(
+        "Puffin footer: {} lies outside the file's blobs: expected within bytes {} to {}, found offset {}, length {}",
+        where, kMagicBytes, footer_offset, blob.offset, blob.length);
   }
   if (const auto codec = object.find("compression-codec"); codec != object.end() && !codec->is_null()) {
     blob.compression_codec = DELENDA_TRY(AsString(*codec, where, "compression-codec"));
@@ -129,7 +132,8 @@ Result<void> CheckMagic(ByteView at, std::string_view where, uint64_t offset) {
 }  // namespace
 
 Result<void> CheckHeader(ByteView head) {
-  if (head.size() < kMagicBytes) return Corrupt("Puffin file is too short: expected at least {} bytes, found {}", kMinFileBytes, head.size());
+  if (head.size() < kMagicBytes)
+    return Corrupt("Puffin file is too short: expected at least {} bytes, found {}", kMinFileBytes, head.size());
   return CheckMagic(head.first(kMagicBytes), "header", 0);
 }
 
@@ -138,19 +142,21 @@ Result<Tail> ParseTail(ByteView tail, uint64_t file_size) {
     return Corrupt("Puffin file is too short: expected at least {} bytes, found {}", kMinFileBytes, file_size);
   }
   if (tail.size() < kTailBytes || tail.size() > file_size) {
-    return InvalidArgument("Puffin tail has a wrong size: expected {} to {} bytes, found {}", kTailBytes, file_size, tail.size());
+    return InvalidArgument("Puffin tail has a wrong size: expected {} to {} bytes, found {}", kTailBytes, file_size,
+                           tail.size());
   }
   const ByteView last = tail.last(kTailBytes);
   DELENDA_TRY(CheckMagic(last.last(kMagicBytes), "footer", file_size - kMagicBytes));
   const auto payload_size = static_cast<int32_t>(LoadUnsigned<std::endian::little, uint32_t>(last.data()));
   if (payload_size < 0 || static_cast<uint64_t>(payload_size) > file_size - kMinFileBytes) {
-    return Corrupt("Puffin footer payload size is impossible: at byte {}, expected 0 to {}, found {}", file_size - kTailBytes,
-                   file_size - kMinFileBytes, payload_size);
+    return Corrupt("Puffin footer payload size is impossible: at byte {}, expected 0 to {}, found {}",
+                   file_size - kTailBytes, file_size - kMinFileBytes, payload_size);
   }
   const auto flags = LoadUnsigned<std::endian::little, uint32_t>(last.data() + 4);
   if ((flags & ~kCompressedFlag) != 0) {
-    return NotSupported("Puffin footer has unknown flags: at byte {}, expected 0x00000000 or 0x00000001, found 0x{:08x}",
-                        file_size - kTailBytes + 4, flags);
+    return NotSupported(
+        "Puffin footer has unknown flags: at byte {}, expected 0x00000000 or 0x00000001, found 0x{:08x}",
+        file_size - kTailBytes + 4, flags);
   }
   const auto payload_bytes = static_cast<uint64_t>(payload_size);
   return Tail{payload_bytes + kFooterFrameBytes, payload_bytes, (flags & kCompressedFlag) != 0};
@@ -193,7 +199,8 @@ Result<Bytes> DecompressBlob(const BlobMetadata& blob, ByteView stored, uint64_t
   if (!blob.compression_codec) return Bytes(stored.begin(), stored.end());
   if (*blob.compression_codec == "lz4") return DecompressLz4Frame(stored, max_bytes);
   if (*blob.compression_codec == "zstd") return DecompressZstdFrame(stored, max_bytes);
-  return NotSupported("unknown compression codec of a Puffin blob: expected lz4 or zstd, found {:.40}", *blob.compression_codec);
+  return NotSupported("unknown compression codec of a Puffin blob: expected lz4 or zstd, found {:.40}",
+                      *blob.compression_codec);
 }
 
 }  // namespace delenda::puffin

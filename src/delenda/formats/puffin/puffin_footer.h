@@ -1,7 +1,7 @@
 // Puffin container (Iceberg's Puffin specification): reading the footer.
 //
-// Pure functions of bytes: the caller reads the last kTailBytes of the file, asks ParseTail how long the footer is, reads
-// that many bytes from the end (or has them already) and parses them.
+// Pure functions of bytes: the caller reads the last kTailBytes of the file, asks ParseTail how long the footer is,
+// reads that many bytes from the end (or has them already) and parses them.
 #pragma once
 
 #include <cstdint>
@@ -57,8 +57,8 @@ struct Tail {
   bool payload_compressed = false;  // flags, byte 0, bit 0: the payload is one LZ4 frame
 };
 
-// `tail`: the last bytes of the file, at least kTailBytes of them. Corrupt if the magic is missing or the payload size is
-// negative or larger than the file; NotSupported if a flag bit is set that the specification reserves.
+// `tail`: the last bytes of the file, at least kTailBytes of them. Corrupt if the magic is missing or the payload size
+// is negative or larger than the file; NotSupported if a flag bit is set that the specification reserves.
 Result<Tail> ParseTail(ByteView tail, uint64_t file_size);
 
 // `tail`: the last bytes of the file, at least ParseTail(...).footer_bytes of them. Checks everything that ParseTail
@@ -69,8 +69,8 @@ Result<Footer> ParseFooter(ByteView tail, uint64_t file_size);
 Result<void> CheckHeader(ByteView head);
 
 // The content of a blob, decompressed by its codec (none, `lz4`: one frame with content size, `zstd`: one frame with
-// content size). `stored` = the blob's bytes in the file; `max_bytes` bounds the decompressed size, so that a small file
-// cannot ask for all memory.
+// content size). `stored` = the blob's bytes in the file; `max_bytes` bounds the decompressed size, so that a small
+// file cannot ask for all memory.
 Result<Bytes> DecompressBlob(const BlobMetadata& blob, ByteView stored, uint64_t max_bytes = uint64_t{1} << 30);
 
 }  // namespace delenda::puffin
