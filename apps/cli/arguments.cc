@@ -1,0 +1,245 @@
+#include "cli/arguments.h"
+
+#include <delenda/version.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+#include <utility>
+
+#include "cli/names.h"
+#include "cli/report.h"
+
+namespace delenda::cli {
+namespace {
+
+constexpr const char* kDescription =
+    "delenda reads lakehouse tables whose rows were deleted by deletion vectors and position delete files.\n"
+    "TABLE is the folder of an Apache Iceberg table (format version 1, 2 or 3), or one of its *.metadata.json files.";
+
+constexpr const char* kExitCodes =
+    "Exit codes:\n"
+    "  0    done\n"
+    "  1    broken data or a failed check: the error names the file and the place\n"
+    "  2    usage: a wrong option or filter, or an unknown snapshot, branch, tag or column\n"
+    "  3    conflict with other writers\n"
+    "  4    storage: a missing file, refused access, or a failed read or write\n"
+    "  5    valid, but not supported by this version\n"
+    "  130  cancelled (Ctrl-C)\n";
+
+constexpr const char* kGeneralExamples =
+    "\nExamples:\n"
+    "  delenda scan warehouse/orders --where \"region = 'eu' AND amount > 10\" --limit 20\n"
+    "  delenda count warehouse/orders --as-of 2024-02-29\n"
+    "  delenda inspect warehouse/orders deletes\n"
+    "\n'delenda COMMAND --help' shows all options of a command.\n\n";
+
+constexpr const char* kScanExamples =
+    "\nOutput: an aligned table on a terminal, else JSON lines.\n"
+    "\nExamples:\n"
+    "  delenda scan warehouse/orders\n"
+    "  delenda scan warehouse/orders --select id,amount --where \"day >= '2024-02-01' AND note IS NOT NULL\"\n"
+    "  delenda scan warehouse/orders --select 'id,\"odd,name\"' --limit 10 --format table\n"
+    "  delenda scan warehouse/orders --snapshot 3237364803904545526 --with-metadata > rows.jsonl\n"
+    "  delenda scan copy/orders --map-location s3://lake/orders=copy/orders\n";
+
+constexpr const char* kCountExamples =
+    "\nReads nothing but metadata where every delete of a file is a deletion vector and partition values decide the "
+    "filter.\n"
+    "\nExamples:\n"
+    "  delenda count warehouse/orders\n"
+    "  delenda count warehouse/orders --where \"region = 'eu'\" --ref audit --stats\n";
+
+constexpr const char* kPlanExamples =
+    "\nShows what a scan would read, and which deletes apply to which data file. Output: an aligned table on a "
+    "terminal,\n"
+    "else one JSON document.\n"
+    "\nExamples:\n"
+    "  delenda plan warehouse/orders --where \"id BETWEEN 100 AND 200\"\n"
+    "  delenda plan warehouse/orders --json | jq '.\"data-files\" | length'\n";
+
+constexpr const char* kInspectExamples =
+    "\nWHAT is one of:\n"
+    "  snapshots  the snapshots that the table keeps (default)\n"
+    "  history    which snapshot was the current one, and when\n"
+    "  refs       branches and tags\n"
+    "  files      data files of a snapshot with the rows that are deleted from them\n"
+    "  deletes    delete files and deletion vectors of a snapshot\n"
+    "  dv FILE    the deleted positions of one data file, or all of a Puffin file; the end of a path is enough\n"
+    "\nOutput: an aligned table on a terminal, else JSON lines.\n"
+    "\nExamples:\n"
+    "  delenda inspect warehouse/orders\n"
+    "  delenda inspect warehouse/orders files --ref main\n"
+    "  delenda inspect warehouse/orders dv 00000-0-48db611d.parquet --json\n";
+
+// The texts of options before they are understood.
+struct Texts {
+  std::vector<std::string> mappings;
+  std::vector<std::string> select;
+  std::string as_of;
+  std::string format;
+  std::string what = "snapshots";
+};
+
+// `fn` turns what CLI11 cannot check by itself into a usage error.
+template <typename T>
+T ValueOrUsage(Result<T> result, const char* option) {
+  if (!result) throw CLI::ValidationError(option, result.error().message());
+  return *std::move(result);
+}
+
+void AddTable(CLI::App& app, Arguments& arguments, Texts& texts) {
+  app.add_option("TABLE", arguments.table, "table folder or metadata file")->required();
+  app.add_option("--map-location", texts.mappings, "files whose location begins with FROM are now at TO (repeatable)")
+      ->type_name("FROM=TO")
+      ->allow_extra_args(false);
+  app.add_option("--threads", arguments.threads, "threads to work with (0: all)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1024).description(""));
+  app.add_flag("--json", arguments.json, "JSON output, and errors and --stats as JSON on standard error");
+  app.add_flag("--stats", arguments.stats, "tell on standard error what was read");
+  app.add_flag("-q,--quiet", arguments.quiet, "no progress bar and no warnings");
+}
+
+void AddSnapshot(CLI::App& app, Arguments& arguments, Texts& texts) {
+  auto* id = app.add_option("--snapshot", arguments.scan.at.snapshot_id, "the snapshot of this id")->type_name("ID");
+  auto* ref = app.add_option("--ref", arguments.scan.at.ref, "a branch or tag")->type_name("NAME");
+  auto* as_of = app.add_option("--as-of", texts.as_of, "what was current at this time (UTC unless it has an offset)")
+                    ->type_name("TIME");
+  id->excludes(ref, as_of);
+  ref->excludes(as_of);
+}
+
+void AddFilter(CLI::App& app, Arguments& arguments) {
+  app.add_option("--where", arguments.scan.where, "filter, e.g. \"a > 1 AND (b = 'x' OR c IS NULL)\"")
+      ->type_name("EXPR");
+  app.add_flag("--allow-dangling-dvs", arguments.scan.allow_dangling_dvs,
+               "go on when a deletion vector belongs to no data file (for repair: deleted rows may come back)");
+}
+
+void AddColumns(CLI::App& app, Texts& texts) {
+  app.add_option("--select", texts.select, "columns, in this order; quote names with commas: '\"a,b\"'")
+      ->type_name("C1,C2")
+      ->allow_extra_args(false);
+}
+
+void AddFormat(CLI::App& app, Texts& texts, std::vector<std::string> formats) {
+  app.add_option("--format", texts.format, "output format")->check(CLI::IsMember(std::move(formats)));
+}
+
+void AddVerify(CLI::App& app, Arguments& arguments) {
+  app.add_flag("--verify-footers", arguments.scan.verify_footers,
+               "also compare the footers of Puffin files with the manifests");
+}
+
+void AddSplit(CLI::App& app, Arguments& arguments) {
+  app.add_option("--split-size", arguments.scan.split_size,
+                 "cut files into parts of about this size (bytes, or 64MB, ...)")
+      ->type_name("SIZE")
+      ->transform(CLI::AsSizeValue(false).description(""));
+}
+
+void Understand(Arguments& arguments, const Texts& texts) {
+  for (const auto& text : texts.mappings) {
+    arguments.mappings.push_back(ValueOrUsage(ParseLocationMapping(text), "--map-location"));
+  }
+  if (!texts.as_of.empty()) arguments.scan.at.as_of_ms = ValueOrUsage(ParseTime(texts.as_of), "--as-of");
+  for (const auto& text : texts.select) {
+    if (!arguments.scan.columns) arguments.scan.columns.emplace();
+    for (auto& name : ValueOrUsage(SplitNames(text), "--select")) arguments.scan.columns->push_back(std::move(name));
+  }
+  if (texts.format == "table") arguments.format = OutputFormat::kTable;
+  if (texts.format == "jsonl") arguments.format = OutputFormat::kLines;
+  if (texts.format == "json") arguments.format = OutputFormat::kDocument;
+  if (arguments.json) {
+    if (arguments.format == OutputFormat::kTable) throw CLI::ValidationError("--json", "contradicts --format table");
+    if (!arguments.format) arguments.format = OutputFormat::kDocument;
+  }
+  if (arguments.command != Command::kInspect) return;
+
+  static constexpr std::pair<std::string_view, InspectWhat> kWhats[] = {
+      {"snapshots", InspectWhat::kSnapshots}, {"files", InspectWhat::kFiles},     {"deletes", InspectWhat::kDeletes},
+      {"refs", InspectWhat::kRefs},           {"history", InspectWhat::kHistory}, {"dv", InspectWhat::kDv}};
+  for (const auto& [name, what] : kWhats) {
+    if (name == texts.what) arguments.what = what;
+  }
+  const bool is_dv = arguments.what == InspectWhat::kDv;
+  if (is_dv && arguments.file.empty()) throw CLI::ValidationError("dv", "FILE is missing: inspect TABLE dv FILE");
+  if (!is_dv && !arguments.file.empty()) throw CLI::ValidationError(texts.what, "takes no FILE");
+}
+
+}  // namespace
+
+std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
+  Arguments arguments;
+  Texts texts;
+  CLI::App app(kDescription, "delenda");
+  app.set_version_flag("--version", [] { return fmt::format("delenda {}", Version()); });
+  app.require_subcommand(1);
+  app.footer(std::string(kGeneralExamples) + kExitCodes);
+  app.get_formatter()->column_width(34);
+
+  CLI::App* scan = app.add_subcommand("scan", "print the live rows of a table");
+  AddTable(*scan, arguments, texts);
+  AddSnapshot(*scan, arguments, texts);
+  AddFilter(*scan, arguments);
+  AddColumns(*scan, texts);
+  scan->add_option("--limit", arguments.scan.limit, "at most this many rows")->type_name("N");
+  AddFormat(*scan, texts, {"table", "jsonl"});
+  scan->add_flag("--with-metadata", arguments.scan.with_metadata,
+                 "append _file (data file) and _pos (position of the row in it)");
+  scan->add_flag("--ordered", arguments.scan.ordered, "rows in the order of the plan, the same in every run");
+  AddSplit(*scan, arguments);
+  AddVerify(*scan, arguments);
+  scan->footer(kScanExamples);
+
+  CLI::App* count = app.add_subcommand("count", "count the live rows of a table");
+  AddTable(*count, arguments, texts);
+  AddSnapshot(*count, arguments, texts);
+  AddFilter(*count, arguments);
+  count->add_option("--limit", arguments.scan.limit, "count no further than this")->type_name("N");
+  AddVerify(*count, arguments);
+  count->footer(kCountExamples);
+
+  CLI::App* plan = app.add_subcommand("plan", "show what a scan would read");
+  AddTable(*plan, arguments, texts);
+  AddSnapshot(*plan, arguments, texts);
+  AddFilter(*plan, arguments);
+  AddColumns(*plan, texts);
+  AddFormat(*plan, texts, {"table", "json"});
+  AddSplit(*plan, arguments);
+  plan->footer(kPlanExamples);
+
+  CLI::App* inspect = app.add_subcommand("inspect", "look at snapshots, files and deletes");
+  AddTable(*inspect, arguments, texts);
+  inspect->add_option("WHAT", texts.what, "what to look at")
+      ->check(CLI::IsMember({"snapshots", "files", "deletes", "refs", "history", "dv"}));
+  inspect->add_option("FILE", arguments.file, "data file or Puffin file, for dv");
+  AddSnapshot(*inspect, arguments, texts);
+  AddFormat(*inspect, texts, {"table", "jsonl", "json"});
+  inspect->add_flag("--all", arguments.all, "dv: every run of deleted positions, not the first 20");
+  inspect->footer(kInspectExamples);
+
+  try {
+    app.parse(argc, argv);
+    if (scan->parsed()) arguments.command = Command::kScan;
+    if (count->parsed()) arguments.command = Command::kCount;
+    if (plan->parsed()) arguments.command = Command::kPlan;
+    if (inspect->parsed()) arguments.command = Command::kInspect;
+    Understand(arguments, texts);
+  } catch (const CLI::ParseError& error) {
+    // Help and version come as exceptions too, with code 0.
+    if (error.get_exit_code() == 0) return app.exit(error, std::cout, std::cerr);
+    std::string message = error.what();
+    if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-') {
+      message = fmt::format("there is no command '{}': commands are scan, count, plan and inspect", argv[1]);
+    }
+    const Error usage(ErrorKind::kInvalidArgument, std::move(message));
+    std::cerr << ErrorText(usage, Phase::kOpen, arguments.json) << (arguments.json ? "" : "  hint: delenda --help\n");
+    return kExitUsage;
+  }
+  return arguments;
+}
+
+}  // namespace delenda::cli

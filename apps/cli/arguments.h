@@ -1,0 +1,41 @@
+// What the command line says.
+#pragma once
+
+#include <delenda/result.h>
+#include <delenda/rows.h>
+#include <delenda/scan.h>
+#include <delenda/table.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace delenda::cli {
+
+enum class Command : uint8_t { kScan, kCount, kPlan, kInspect };
+enum class InspectWhat : uint8_t { kSnapshots, kFiles, kDeletes, kRefs, kHistory, kDv };
+
+enum class OutputFormat : uint8_t { kTable, kLines, kDocument };
+
+struct Arguments {
+  Command command = Command::kScan;
+  std::string table;
+  std::vector<LocationMapping> mappings;
+  uint64_t threads = 0;
+  bool json = false;
+  bool stats = false;
+  bool quiet = false;
+  std::optional<OutputFormat> format;  // not set: it depends on where the output goes
+  ScanOptions scan;                    // inspect uses `at` only
+  InspectWhat what = InspectWhat::kSnapshots;
+  std::string file;  // inspect dv
+  bool all = false;  // inspect dv: every run
+};
+
+// Parses the command line. An int is the exit code of a program that has said all it had to: help, version, usage
+// error.
+std::variant<Arguments, int> ParseArguments(int argc, char** argv);
+
+}  // namespace delenda::cli

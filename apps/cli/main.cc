@@ -1,0 +1,103 @@
+#include <delenda/table.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <exception>
+#include <string>
+#include <variant>
+
+#include "cli/arguments.h"
+#include "cli/output.h"
+#include "cli/progress_bar.h"
+#include "cli/report.h"
+#include "cli/session.h"
+
+namespace delenda::cli {
+namespace {
+
+// A signal handler sees globals only.
+std::atomic<const CancelToken*> token_of_handler = nullptr;
+
+void OnInterrupt(int) {
+  if (const CancelToken* token = token_of_handler.load()) token->Cancel();
+}
+
+// The first Ctrl-C asks the work to stop; the handler is gone then, so that a second one ends the program at once.
+void CancelOnInterrupt(const CancelToken& token) {
+  token_of_handler.store(&token);
+  struct sigaction action = {};
+  action.sa_handler = OnInterrupt;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  // A reader that goes away is an error of the write, which ends the program quietly.
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+Result<void> RunCommand(Session& session) {
+  switch (session.arguments.command) {
+    case Command::kScan: return RunScan(session);
+    case Command::kCount: return RunCount(session);
+    case Command::kPlan: return RunPlan(session);
+    case Command::kInspect: break;
+  }
+  return RunInspect(session);
+}
+
+int Run(const Arguments& arguments) {
+  const auto start = std::chrono::steady_clock::now();
+  OpenOptions options;
+  const CancelToken cancel = options.hooks.cancel;
+  CancelOnInterrupt(cancel);
+  Output out(STDOUT_FILENO, cancel), error_output(STDERR_FILENO);
+  ProgressBar progress(error_output, !arguments.quiet);
+
+  options.mappings = arguments.mappings;
+  options.threads = arguments.threads;
+  options.hooks.progress = [&progress](const Progress& state) { progress.Show(state); };
+  options.hooks.log = [&](LogLevel level, std::string_view line) {
+    if (level < LogLevel::kWarning || arguments.quiet) return;
+    progress.Clear();
+    static_cast<void>(error_output.Write(fmt::format("warning: {}\n", line)));
+  };
+  std::string moved;
+  const auto fail = [&](const Error& error, Phase phase) {
+    progress.Clear();
+    if (out.closed()) return kExitStorage;
+    static_cast<void>(error_output.Write(ErrorText(error, phase, arguments.json, moved)));
+    return phase == Phase::kOpen && error.kind() == ErrorKind::kNotFound ? kExitStorage : ExitCode(error);
+  };
+
+  const auto table = Table::Open(arguments.table, std::move(options));
+  if (!table) return fail(table.error(), Phase::kOpen);
+  if (arguments.mappings.empty() && !arguments.table.ends_with(".json")) {
+    moved = fmt::format("{}={}", table->location(), arguments.table);
+  }
+  Stats stats;
+  Session session{.arguments = arguments, .out = out, .progress = progress, .table = *table, .stats = stats};
+  const auto done = RunCommand(session);
+  progress.Clear();
+  if (arguments.stats) {
+    stats.io = table->Io();
+    stats.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    static_cast<void>(error_output.Write(StatsText(stats, arguments.json)));
+  }
+  return done ? kExitOk : fail(done.error(), Phase::kWork);
+}
+
+}  // namespace
+}  // namespace delenda::cli
+
+int main(int argc, char** argv) {
+  try {
+    const auto parsed = delenda::cli::ParseArguments(argc, argv);
+    if (const int* code = std::get_if<int>(&parsed)) return *code;
+    return delenda::cli::Run(std::get<delenda::cli::Arguments>(parsed));
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "error: internal: {}\n", e.what());
+    return delenda::cli::kExitBadData;
+  }
+}

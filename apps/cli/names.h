@@ -1,0 +1,24 @@
+// Texts of the command line that stand for something: lists of names, points in time.
+#pragma once
+
+#include <delenda/result.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace delenda::cli {
+
+// "a,b" → a, b. Names with commas, quotes or blanks at their ends are quoted: "x,y" or `x,y`; a doubled quote stands
+// for one. InvalidArgument for an empty name or a quote that does not end.
+Result<std::vector<std::string>> SplitNames(std::string_view text);
+
+// Milliseconds since 1970-01-01 UTC of "2024-02-29", "2024-02-29T12:30:00", "2024-02-29 12:30:00.250+02:00" or of a
+// whole number, which is taken as such milliseconds. Without an offset the time is UTC.
+Result<int64_t> ParseTime(std::string_view text);
+
+// "2024-02-29T12:30:00.250Z"
+std::string TimeText(int64_t milliseconds);
+
+}  // namespace delenda::cli

@@ -1,0 +1,33 @@
+// One run of the program: its arguments, its output, its table.
+#pragma once
+
+#include <delenda/hooks.h>
+#include <delenda/table.h>
+
+#include "cli/arguments.h"
+#include "cli/output.h"
+#include "cli/progress_bar.h"
+#include "cli/report.h"
+
+namespace delenda::cli {
+
+struct Session {
+  const Arguments& arguments;
+  Output& out;
+  ProgressBar& progress;
+  const Table& table;
+  Stats& stats;
+
+  // The format that was asked for, else a table on a terminal and `other` everywhere else.
+  OutputFormat Format(OutputFormat other) const {
+    if (arguments.format) return *arguments.format;
+    return out.IsTerminal() ? OutputFormat::kTable : other;
+  }
+};
+
+Result<void> RunScan(Session& session);
+Result<void> RunCount(Session& session);
+Result<void> RunPlan(Session& session);
+Result<void> RunInspect(Session& session);
+
+}  // namespace delenda::cli

@@ -1,0 +1,107 @@
+// A Parquet file as delenda reads it: field ids, row groups with the positions of their rows, statistics, batches.
+#pragma once
+
+#include <arrow/type_fwd.h>
+#include <parquet/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "delenda/base/result.h"
+#include "delenda/io/file_io.h"
+#include "delenda/io/ranges.h"
+
+namespace delenda::parquet {
+
+// The field id that a file's schema element carries (Parquet's SchemaElement.field_id); nothing if it has none.
+std::optional<int32_t> FieldIdOf(const arrow::Field& field);
+// Metadata that FieldIdOf reads.
+std::shared_ptr<const arrow::KeyValueMetadata> FieldIdMetadata(int32_t field_id);
+
+// Number of leaves (primitive columns) below a type of a file's schema. Leaves of a file count depth first.
+int CountLeaves(const arrow::DataType& type);
+
+struct RowGroup {
+  int64_t num_rows = 0;
+  uint64_t first_position = 0;  // ordinal in the file of its first row: rows of all earlier row groups count
+  uint64_t first_byte = 0;      // where its first column chunk begins, dictionary page included
+
+  // A split [start, start + length) of the file reads a row group exactly if it holds the group's first byte: each row
+  // group belongs to one split, however the file was cut.
+  bool BelongsTo(uint64_t start, uint64_t length) const { return first_byte >= start && first_byte - start < length; }
+};
+
+// Statistics of one leaf in one row group. Bounds are plain-encoded values (little-endian numbers, bare bytes) of the
+// physical type, in the order that the column's logical type defines; parts that a writer left out, or wrote in an
+// order that cannot be trusted (the deprecated min and max of unsigned or binary columns), are empty.
+struct LeafStatistics {
+  std::optional<int64_t> null_count;
+  std::optional<std::string> min;  // no value is below it; may be cut short
+  std::optional<std::string> max;  // no value is above it; may be cut short and rounded up
+};
+
+struct Leaf {
+  ::parquet::Type::type physical = ::parquet::Type::UNDEFINED;
+  bool repeated = false;  // below a list or a map: its statistics count elements, not rows
+  std::string path;       // "st.a", for messages
+};
+
+// One row group's batches, in row order.
+class RowGroupReader {
+ public:
+  ~RowGroupReader();
+  RowGroupReader(const RowGroupReader&) = delete;
+  RowGroupReader& operator=(const RowGroupReader&) = delete;
+
+  // The file's schema cut down to the wanted leaves.
+  const std::shared_ptr<arrow::Schema>& schema() const;
+  // The next batch, never empty; null after the row group's last row. Corrupt if the columns hold fewer or more rows
+  // than the row group: every later position would be off.
+  Result<std::shared_ptr<arrow::RecordBatch>> Next();
+
+ private:
+  friend class ParquetFile;
+  struct State;
+  explicit RowGroupReader(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// An open file with its footer. Immutable: any number of threads may read row groups at a time.
+class ParquetFile {
+ public:
+  // Reads the footer: one request unless it is larger than 64 KiB. A file up to that size is read whole by it.
+  // Corrupt for anything that is no Parquet file; NotSupported for encrypted ones. Errors name the file.
+  static Result<std::shared_ptr<const ParquetFile>> Open(std::shared_ptr<io::InputFile> file, uint64_t size);
+  ~ParquetFile();
+  ParquetFile(const ParquetFile&) = delete;
+  ParquetFile& operator=(const ParquetFile&) = delete;
+
+  const std::string& path() const;
+  int64_t num_rows() const;
+  const std::vector<RowGroup>& row_groups() const;
+  // Types as the Parquet schema alone gives them (an embedded Arrow schema is ignored), with field ids as metadata.
+  const std::shared_ptr<arrow::Schema>& schema() const;
+  const std::vector<Leaf>& leaves() const;
+
+  Result<LeafStatistics> Statistics(size_t row_group, int leaf) const;
+
+  // Fetches the column chunks of these leaves (ascending, at least one), ranges that lie close together in one request,
+  // and nothing else of the file. What `earlier`, a reader of this file, has fetched is not fetched again.
+  Result<std::unique_ptr<RowGroupReader>> Read(size_t row_group, const std::vector<int>& leaves, int64_t batch_rows,
+                                               const RowGroupReader* earlier = nullptr) const;
+
+ private:
+  struct State;
+  explicit ParquetFile(std::unique_ptr<State> state);
+  Result<void> ReadFooter();
+  Result<void> ReadRowGroups();
+  Result<io::ByteRange> ChunkRange(size_t row_group, int leaf) const;
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace delenda::parquet

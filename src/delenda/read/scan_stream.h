@@ -1,0 +1,69 @@
+// Carrying out a scan plan: data files in, Arrow batches of live rows out.
+#pragma once
+
+#include <arrow/type_fwd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "delenda/base/result.h"
+#include "delenda/hooks.h"
+#include "delenda/io/file_io.h"
+#include "delenda/plan/scan_task.h"
+
+namespace delenda::read {
+
+struct ReadOptions {
+  // Row groups that are read at a time. 0 = one per hardware thread; 1 = everything on the thread that calls Next().
+  size_t threads = 0;
+  // Rows in the order of the plan's tasks, then by position: what one thread would give. Otherwise batches as they
+  // come.
+  bool ordered = false;
+  // At most this many live rows, counted after deletes and filter.
+  std::optional<uint64_t> limit;
+  // Also read the footer of every Puffin file and compare its blob entries with the plan's deletion vectors.
+  bool verify_footers = false;
+  // Rows of a batch, at most.
+  int64_t batch_rows = 64 * 1024;
+  Hooks hooks;
+};
+
+// What a stream did so far; the counts of the files are those of the tasks that were begun.
+struct ReadMetrics {
+  uint64_t rows = 0;                    // live rows that were handed out
+  uint64_t row_groups = 0;              // of the files that were opened
+  uint64_t row_groups_pruned = 0;       // of these, decided by their statistics
+  uint64_t row_groups_all_deleted = 0;  // of these, skipped because every row is deleted
+};
+
+// The live rows of a plan, batch by batch.
+//
+// Not thread-safe: one thread calls Next(). Destroying a stream early stops its workers and waits for what they have
+// begun.
+//
+// EXAMPLE  auto stream = DELENDA_TRY(OpenScan(plan, io, {.threads = 2}));
+//          while (auto batch = DELENDA_TRY(stream->Next())) Use(*batch);
+class ScanStream {
+ public:
+  virtual ~ScanStream() = default;
+
+  // The plan's columns: names and types as ToArrowType makes them of the table's; each field's metadata holds its field
+  // id under "PARQUET:field_id".
+  virtual const std::shared_ptr<arrow::Schema>& schema() const = 0;
+  // The next batch, never empty; null at the end. The first error ends the stream: the same error is returned by every
+  // later call and no further row, so that rows before an error are never taken for all rows.
+  virtual Result<std::shared_ptr<arrow::RecordBatch>> Next() = 0;
+  virtual ReadMetrics metrics() const = 0;
+};
+
+// Checks the whole plan before any file is opened: NotSupported for equality deletes, for data files that are not
+// Parquet, and for projected or filtered columns of a type that cannot be read yet (variant, geometry, geography).
+// Errors of Next(): what io reports; Corrupt for broken files, for a deletion vector that reaches beyond its data file,
+// for a data file with another number of rows than its manifest says; NotSupported for files without field ids;
+// Cancelled.
+Result<std::unique_ptr<ScanStream>> OpenScan(std::shared_ptr<const plan::ScanPlan> plan, std::shared_ptr<io::FileIO> io,
+                                             ReadOptions options);
+
+}  // namespace delenda::read

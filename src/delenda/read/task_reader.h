@@ -1,0 +1,124 @@
+// One task of a plan: an open data file, its deletes, and the row groups that are left to read.
+#pragma once
+
+#include <arrow/type_fwd.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "delenda/base/once.h"
+#include "delenda/base/result.h"
+#include "delenda/formats/parquet/parquet_file.h"
+#include "delenda/formats/positions/position_set.h"
+#include "delenda/plan/scan_task.h"
+#include "delenda/read/column_adapter.h"
+#include "delenda/read/delete_loader.h"
+#include "delenda/read/filter_evaluator.h"
+#include "delenda/read/scan_stream.h"
+
+namespace delenda::read {
+
+// What the tasks of one data file share, however it was cut: the open file and its deleted positions.
+struct OpenDataFile {
+  std::shared_ptr<const parquet::ParquetFile> file;  // null: every row is deleted, so the file was not opened
+  PositionSet deleted;
+};
+
+struct OpenTask {
+  size_t index = 0;  // in the plan
+  std::shared_ptr<const OpenDataFile> data;
+  std::vector<size_t> row_groups;  // those with rows that may be live and match, ascending
+
+  ConstantColumns constants;
+  std::optional<FilterEvaluator> filter;
+  // With two passes, first the filter's columns of a row group are read, then, only if a row matched, those of the
+  // output. Else `columns` are both, the output's first.
+  bool two_passes = false;
+  ColumnAdapter filter_columns;
+  ColumnAdapter columns;
+};
+
+// What all tasks of a scan share. Thread-safe.
+class ScanContext {
+ public:
+  static Result<std::unique_ptr<ScanContext>> Make(std::shared_ptr<const plan::ScanPlan> plan,
+                                                   std::shared_ptr<io::FileIO> io, ReadOptions options);
+
+  const plan::ScanPlan& plan() const { return *plan_; }
+  const ReadOptions& options() const { return options_; }
+  const std::shared_ptr<arrow::Schema>& schema() const { return schema_; }
+  // Columns of the output that come from fields, in order.
+  const std::vector<Field>& output_fields() const { return output_fields_; }
+
+  // Opens a task: its deletes, then its file, unless another task of the same file has done it.
+  Result<std::shared_ptr<const OpenTask>> Open(size_t task);
+  // To be called once for each task when its row groups are read: lets go of what no other task needs.
+  void Finish(const OpenTask& task);
+
+  void RowGroupDone();
+  Result<void> CheckCancelled() const;
+  ReadMetrics metrics() const;
+  std::atomic<uint64_t>& rows() { return rows_; }
+
+ private:
+  // A data file of the plan and the tasks that it was cut into.
+  struct DataFileCell {
+    DeleteLoader::Need need;
+    size_t pending = 0;
+    std::shared_ptr<OnceResult<OpenDataFile>> opened = std::make_shared<OnceResult<OpenDataFile>>();
+  };
+
+  ScanContext(std::shared_ptr<const plan::ScanPlan> plan, std::shared_ptr<io::FileIO> io, ReadOptions options);
+  Result<void> CheckTask(const plan::FileTask& task) const;
+  Result<OpenDataFile> OpenData(const DeleteLoader::Need& need);
+  Result<void> MapColumns(const plan::FileTask& task, OpenTask& opened) const;
+  void ChooseRowGroups(const plan::FileTask& task, OpenTask& opened);
+
+  std::shared_ptr<const plan::ScanPlan> plan_;
+  std::shared_ptr<io::FileIO> io_;
+  ReadOptions options_;
+  std::shared_ptr<arrow::Schema> schema_;
+  std::vector<Field> output_fields_;
+  std::unique_ptr<DeleteLoader> deletes_;
+  std::vector<DataFileCell> files_;
+  std::vector<size_t> file_of_task_;
+  std::mutex mutex_;  // of the cells' `pending` and `opened`
+
+  std::atomic<uint64_t> rows_{0}, row_groups_{0}, row_groups_pruned_{0}, row_groups_all_deleted_{0};
+  std::atomic<uint64_t> row_groups_done_{0}, tasks_opened_{0};
+};
+
+// The live, matching rows of one row group, as batches of the scan's schema.
+class RowGroupScan {
+ public:
+  RowGroupScan(ScanContext& context, std::shared_ptr<const OpenTask> task, size_t row_group);
+  ~RowGroupScan();
+
+  // Never empty; null at the end.
+  Result<std::shared_ptr<arrow::RecordBatch>> Next();
+
+ private:
+  Result<bool> FirstPass();
+  Result<std::shared_ptr<arrow::RecordBatch>> NextOrError();
+  std::optional<Selection> LiveRows(int64_t begin, int64_t rows) const;
+  Result<std::shared_ptr<arrow::RecordBatch>> Assemble(int64_t begin, int64_t rows,
+                                                       const std::optional<Selection>& kept,
+                                                       std::vector<std::shared_ptr<arrow::Array>> fields) const;
+
+  ScanContext& context_;
+  std::shared_ptr<const OpenTask> task_;
+  size_t row_group_;
+  parquet::RowGroup info_;
+  bool started_ = false;
+  int64_t next_row_ = 0;               // within the row group
+  std::optional<Selection> selected_;  // of the whole row group, after a first pass
+  std::unique_ptr<parquet::RowGroupReader> filter_reader_;
+  std::unique_ptr<parquet::RowGroupReader> reader_;
+};
+
+}  // namespace delenda::read

@@ -1,0 +1,56 @@
+"""The commands in docs/guide print what the pages say they print."""
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+import unittest
+from pathlib import Path
+
+from program import CLI, ICEBERG
+
+SOURCE = Path(os.environ.get("DELENDA_SOURCE_DIR", ICEBERG.parents[2]))
+COLUMNS = 118
+
+
+def printed(command: str, folder: Path) -> str:
+    """What a terminal of the width of the pages shows."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
+    script = "delenda() { \"$DELENDA_CLI\" \"$@\"; }; MAP='--map-location /warehouse=.'\n" + command
+    program = subprocess.Popen(["bash", "-c", script], stdout=theirs, stderr=theirs, cwd=folder,
+                               env={**os.environ, "DELENDA_CLI": CLI, "LC_ALL": "C.UTF-8"})  # fmt: skip
+    os.close(theirs)
+    text = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        text += piece
+    os.close(ours)
+    program.wait(timeout=60)
+    return text.decode().replace("\r\n", "\n")
+
+
+def without_times(text: str) -> str:
+    return re.sub(r"(?m)^seconds: .*$", "seconds: N", text)
+
+
+class Guide(unittest.TestCase):
+    def test_commands_print_what_the_pages_say(self):
+        for page, folder, count in (("reading.md", ICEBERG, 8), ("exit-codes.md", SOURCE, 1)):
+            blocks = re.findall(r"```\n\$ (delenda .*)\n((?:.*\n)*?)```", (SOURCE / "docs/guide" / page).read_text())
+            self.assertEqual(count, len(blocks), page)
+            for command, wanted in blocks:
+                with self.subTest(page, command=command):
+                    self.assertEqual(without_times(wanted), without_times(printed(command, folder)))
+
+
+if __name__ == "__main__":
+    unittest.main()
