@@ -1,7 +1,7 @@
-# CRoaring >= 4: target DelendaRoaring::roaring. Debian's package is too old (0.2), so without an installed one the C
+# CRoaring >= 4.7 (reading runs from an iterator): target DelendaRoaring::roaring. Debian's package is too old (0.2), so without an installed one the C
 # amalgamation that the set-up script unpacked into third_party/croaring is compiled.
 include(FindPackageHandleStandardArgs)
-find_package(roaring 4 CONFIG QUIET)
+find_package(roaring 4.7...<7 CONFIG QUIET)
 if(roaring_FOUND)
   set(DelendaRoaring_ORIGIN "package ${roaring_VERSION}")
   if(NOT TARGET DelendaRoaring::roaring)

@@ -34,9 +34,7 @@ struct ScanOutcome {
   bool error_stays = true;  // asked again, the stream gave the same error
 
   bool ok() const { return !error; }
-  std::string Text() const {
-    return error ? error->ToString() : std::to_string(rows.size()) + " rows";
-  }
+  std::string Text() const { return error ? error->ToString() : std::to_string(rows.size()) + " rows"; }
 };
 
 inline const char* StageName(Stage stage) {
@@ -86,7 +84,6 @@ struct ScanHow {
   plan::ScanRequest request = {};
   size_t threads = 1;
   bool verify_footers = false;
-  bool keep_rows = true;
 };
 
 inline ScanOutcome ScanThrough(const std::shared_ptr<io::FileIO>& files, const std::string& location,
@@ -104,8 +101,10 @@ inline ScanOutcome ScanThrough(const std::shared_ptr<io::FileIO>& files, const s
   auto planned = plan::PlanScan(table->metadata, *files, how.request, executor, {});
   if (!planned) return fail(Stage::kPlan, planned.error());
   outcome.warnings = planned->warnings;
-  auto stream = read::OpenScan(std::make_shared<const plan::ScanPlan>(*std::move(planned)), files,
-                               {.threads = how.threads, .verify_footers = how.verify_footers});
+  read::ReadOptions options;
+  options.threads = how.threads;
+  options.verify_footers = how.verify_footers;
+  auto stream = read::OpenScan(std::make_shared<const plan::ScanPlan>(*std::move(planned)), files, options);
   if (!stream) return fail(Stage::kPlan, stream.error());
   std::string text;
   while (true) {

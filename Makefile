@@ -1,0 +1,63 @@
+# The everyday commands. The build itself is CMake's: `cmake --workflow --preset dev` and its like work too.
+
+FUZZ_SECONDS ?= 600
+BENCH_ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-dev build test demo soak tsan fuzz headers tidy bench format check clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## Install what building and testing need (Debian 12 packages, pyarrow, CRoaring); quick when done already
+	@tools/setup.sh
+
+setup-dev: ## The same and clang 19 for fuzzing and clang-tidy, Google Benchmark
+	@tools/setup.sh dev
+
+build: setup ## Build everything (preset dev)
+	cmake --preset dev
+	cmake --build --preset dev
+
+test: build ## Build and run every test
+	ctest --preset dev
+
+demo: setup ## Build the program and read tables with deleted rows, checked against the rows that Spark reads
+	@examples/demo.sh
+
+check: setup ## Check layers, sizes, texts and format
+	tools/check_layers.py
+	tools/check_sizes.py
+	tools/check_text.py
+	tools/check_format
+
+tsan: setup ## Run the tests under the thread sanitizer
+	cmake --workflow --preset tsan
+
+fuzz: setup-dev ## Fuzz every decoder for FUZZ_SECONDS each (600), two at a time
+	cmake --preset fuzz
+	cmake --build --preset fuzz
+	tools/fuzz_all.sh build/fuzz $(FUZZ_SECONDS)
+
+headers: setup ## Compile every file and every header on its own
+	cmake --preset headers
+	cmake --build --preset headers
+
+soak: tsan headers fuzz ## The long checks: thread sanitizer, every header on its own, long fuzzing
+
+tidy: setup-dev ## Run clang-tidy over every file
+	cmake --preset tidy
+	cmake --build --preset tidy
+
+bench: setup-dev ## Build optimised and run every benchmark (BENCH_ARGS go to each)
+	cmake --preset release
+	cmake --build --preset release
+	@for program in build/release/bench/bench_*; do \
+	  [ -x "$$program" ] || continue; echo "== $$program"; "$$program" $(BENCH_ARGS) || exit 1; \
+	done
+
+format: setup ## Rewrite every C++ file in the project's format
+	tools/check_format --fix
+
+clean: ## Remove the build folders
+	rm -rf build
