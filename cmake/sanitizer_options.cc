@@ -1,5 +1,5 @@
-// Defaults of the sanitizer run-times. Arrow's library comes without instrumentation: it grows and shrinks vectors whose
-// red zones only our side knows, so container overflow checks report what is not there.
+// Defaults of the sanitizer run-times. Arrow's library comes without instrumentation: it grows and shrinks vectors
+// whose red zones only our side knows, so container overflow checks report what is not there.
 
 extern "C" {
 const char* __asan_default_options();

@@ -16,18 +16,15 @@ Result<void> CheckSupported(const ContentFile& file) {
       if (parquet || file.IsDeletionVector()) return {};
       break;
     case FileContent::kEqualityDeletes:
-      if (!parquet) break;
-      // Skipping them would return deleted rows.
-      return NotSupported(
-          "the snapshot has equality deletes ({}), which this version can't apply; turn them into deletion vectors or "
-          "rewrite the data files first",
-          file.path);
+      if (parquet) return {};
+      break;
   }
   return NotSupported("{} in {} files can't be read: {}", FileContentName(file.content), FileFormatName(file.format),
                       file.path);
 }
 
-Result<DeleteIndex> DeleteIndex::Make(std::vector<std::pair<ContentFile, std::optional<std::string>>> deletes) {
+Result<DeleteIndex> DeleteIndex::Make(std::vector<std::pair<ContentFile, std::optional<std::string>>> deletes,
+                                      const std::set<int32_t>& unpartitioned_specs) {
   DeleteIndex index;
   index.deletes_.reserve(deletes.size());
   for (auto& [file, file_scope] : deletes) {
@@ -36,6 +33,10 @@ Result<DeleteIndex> DeleteIndex::Make(std::vector<std::pair<ContentFile, std::op
     const ContentFile& added = index.deletes_.back();
     if (added.IsDeletionVector()) {
       DELENDA_TRY(index.AddDeletionVector(at));
+      continue;
+    }
+    if (added.content == FileContent::kEqualityDeletes) {
+      DELENDA_TRY(index.AddEqualityDeletes(at, unpartitioned_specs));
       continue;
     }
     const auto& scope = added.referenced_data_file ? added.referenced_data_file : file_scope;
@@ -77,6 +78,24 @@ Result<void> DeleteIndex::AddDeletionVector(uint32_t index) {
   return {};
 }
 
+Result<void> DeleteIndex::AddEqualityDeletes(uint32_t index, const std::set<int32_t>& unpartitioned_specs) {
+  ContentFile& file = deletes_[index];
+  // Without a key every row would match.
+  if (file.equality_ids.empty())
+    return Corrupt("equality delete file {} names no key fields (equality_ids)", file.path);
+  // The order of the ids means nothing; one order makes equal layouts look equal.
+  std::ranges::sort(file.equality_ids);
+  if (std::ranges::adjacent_find(file.equality_ids) != file.equality_ids.end()) {
+    return Corrupt("equality delete file {} names a key field twice", file.path);
+  }
+  if (unpartitioned_specs.contains(file.spec_id)) {
+    global_equality_.push_back(index);
+  } else {
+    equality_by_partition_[{file.spec_id, file.partition.get()}].push_back(index);
+  }
+  return {};
+}
+
 bool DeleteIndex::Applies(uint32_t delete_index, const DataFileKey& file) const {
   const ContentFile& deletes = deletes_[delete_index];
   return file.data_sequence_number <= deletes.data_sequence_number && file.spec_id == deletes.spec_id &&
@@ -109,6 +128,16 @@ DeleteIndex::Match DeleteIndex::Find(const DataFileKey& file) const {
         if (Applies(at, file)) match.positions.push_back(at);
       }
     }
+  }
+  const auto add_equality = [&](const std::vector<uint32_t>& candidates) {
+    for (const uint32_t at : candidates) {
+      if (file.data_sequence_number < deletes_[at].data_sequence_number) match.equality.push_back(at);
+    }
+  };
+  add_equality(global_equality_);
+  if (!equality_by_partition_.empty()) {
+    const auto scoped = equality_by_partition_.find({file.spec_id, file.partition});
+    if (scoped != equality_by_partition_.end()) add_equality(scoped->second);
   }
   // A DV holds all that position delete files said before it was written.
   if (match.dv) match.positions.clear();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -18,7 +19,7 @@ namespace delenda::plan {
 //                     Parquet   Puffin    Avro, ORC, other
 //   data              yes       refused   refused
 //   position deletes  yes       yes (DV)  refused
-//   equality deletes  refused   refused   refused
+//   equality deletes  yes       refused   refused
 Result<void> CheckSupported(const ContentFile& file);
 
 // A data file as the index looks at it.
@@ -33,13 +34,17 @@ struct DataFileKey {
 //
 // A DV applies to its referenced data file only: equal path, spec and partition, data sequence number not below the
 // file's. A position delete file applies to the one file that it names (file-scoped) or to all files of its partition,
-// on the same conditions, and only if the data file has no DV.
+// on the same conditions, and only if the data file has no DV. An equality delete file applies to all files of its
+// partition, or of the table if its own spec is unpartitioned, whose sequence number is below its own: never to rows of
+// the same commit.
 class DeleteIndex {
  public:
   // `file_scope`: the one data file that a position delete file covers, when its bounds say so. Corrupt: a DV lacks its
   // referenced data file, offset or size, or is the second one for a data file (two would make the result depend on
   // which is found).
-  static Result<DeleteIndex> Make(std::vector<std::pair<ContentFile, std::optional<std::string>>> deletes);
+  // `unpartitioned_specs`: equality deletes written under these apply to every partition.
+  static Result<DeleteIndex> Make(std::vector<std::pair<ContentFile, std::optional<std::string>>> deletes,
+                                  const std::set<int32_t>& unpartitioned_specs = {});
 
   bool empty() const { return deletes_.empty(); }
   const std::vector<ContentFile>& deletes() const { return deletes_; }
@@ -51,6 +56,7 @@ class DeleteIndex {
   struct Match {
     std::optional<uint32_t> dv;
     std::vector<uint32_t> positions;
+    std::vector<uint32_t> equality;
     std::vector<uint32_t> named;
     std::vector<uint32_t> aliases;
   };
@@ -81,12 +87,14 @@ class DeleteIndex {
   };
 
   Result<void> AddDeletionVector(uint32_t index);
+  Result<void> AddEqualityDeletes(uint32_t index, const std::set<int32_t>& unpartitioned_specs);
 
   std::vector<ContentFile> deletes_;
   std::unordered_map<std::string, Named, TextHash, std::equal_to<>> by_path_;
   std::unordered_map<std::string, std::vector<uint32_t>, TextHash, std::equal_to<>> by_canonical_path_;
-  std::unordered_map<PartitionKey, std::vector<uint32_t>, PartitionKeyHash>
-      by_partition_;  // keys point into deletes_' shared tuples
+  std::unordered_map<PartitionKey, std::vector<uint32_t>, PartitionKeyHash> by_partition_,
+      equality_by_partition_;  // keys point into deletes_' shared tuples
+  std::vector<uint32_t> global_equality_;
 };
 
 }  // namespace delenda::plan

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <set>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "delenda/iceberg/manifest.h"
@@ -231,7 +233,11 @@ class Planner {
     DeleteEntries all;
     for (auto& entries : found) std::ranges::move(entries, std::back_inserter(all));
     plan_.metrics.delete_files_live = all.size();
-    return DeleteIndex::Make(std::move(all));
+    std::set<int32_t> unpartitioned;
+    for (const auto& [id, spec] : plan_.specs) {
+      if (spec.spec.IsUnpartitioned()) unpartitioned.insert(id);
+    }
+    return DeleteIndex::Make(std::move(all), unpartitioned);
   }
 
   Result<DeleteEntries> ReadDeleteManifest(const ManifestFile& manifest) {
@@ -282,6 +288,7 @@ class Planner {
         DELENDA_TRY(WithContext(CheckSupported(task.file), "manifest", manifest.path));
         task.dv = match.dv;
         task.position_deletes = std::move(match.positions);
+        task.equality_deletes = std::move(match.equality);
         task.residual = decision.residual;
         task.length = static_cast<uint64_t>(task.file.file_size);
         result.tasks.push_back(std::move(task));
@@ -323,11 +330,24 @@ class Planner {
       }
       std::ranges::move(result.tasks, std::back_inserter(plan_.tasks));
     }
+    DELENDA_TRY(CheckNoFileTwice());
     plan_.deletes = std::move(index).TakeDeletes();
     DELENDA_TRY(ApplyAliases(aliases, named, applied));
     DELENDA_TRY(CheckDangling(named, applied));
     KeepUsedDeletes();
+    DELENDA_TRY(FindKeyFields());
     if (request_.split_size > 0) Split();
+    return {};
+  }
+
+  // A data file that is live twice, as when a manifest stands in the list twice, would give each of its rows twice.
+  Result<void> CheckNoFileTwice() const {
+    std::unordered_set<std::string_view> paths;
+    paths.reserve(plan_.tasks.size());
+    for (const auto& task : plan_.tasks) {
+      if (!paths.insert(task.file.path).second)
+        return Corrupt("data file {} is live twice in the snapshot", task.file.path);
+    }
     return {};
   }
 
@@ -389,8 +409,40 @@ class Planner {
     for (auto& task : plan_.tasks) {
       if (task.dv) keep(*task.dv);
       for (auto& at : task.position_deletes) keep(at);
+      for (auto& at : task.equality_deletes) keep(at);
     }
     plan_.deletes = std::move(used);
+  }
+
+  // The key fields of equality deletes, from the snapshot's schema or, dropped since, from the newest one that had
+  // them.
+  Result<void> FindKeyFields() {
+    for (const ContentFile& file : plan_.deletes) {
+      for (const int32_t id : file.equality_ids) {
+        if (plan_.key_fields.contains(id)) continue;
+        auto key = FindKeyField(plan_.schema, id);
+        for (auto schema = metadata_.schemas.rbegin(); !key && schema != metadata_.schemas.rend(); ++schema)
+          key = FindKeyField(*schema, id);
+        if (!key) return Corrupt("equality delete file {}: no schema of the table has key field {}", file.path, id);
+        if (key->type.is_nested())
+          return Corrupt("equality delete file {}: key field {} is a {}", file.path, id, key->type.ToString());
+        plan_.key_fields.emplace(id, *std::move(key));
+      }
+    }
+    return {};
+  }
+
+  static std::optional<KeyField> FindKeyField(const Schema& schema, int32_t id) {
+    const Schema::Path path = schema.FindById(id);
+    if (path.empty()) return std::nullopt;
+    KeyField key{.column = *path.front(), .path = {}, .type = path.back()->type};
+    for (const Field* field : path) {
+      if (field != path.back() && field->type.kind() != TypeKind::kStruct)
+        return std::nullopt;  // lists and maps hold no keys
+      key.path.push_back(field->id);
+    }
+    key.column.required = false;
+    return key;
   }
 
   void Split() {

@@ -52,14 +52,22 @@ struct PlanMetrics {
   uint64_t delete_files_live = 0;
 };
 
+// A field that equality deletes match by. It may have left the schema since: a delete outlives the column.
+struct KeyField {
+  Field column;               // the top-level column that it lies in, with the newest schema's type
+  std::vector<int32_t> path;  // field ids from `column` down to the key, through structs only
+  Type type;                  // of the key
+};
+
 struct ScanPlan {
   std::optional<int64_t> snapshot_id;  // empty table: none, and no tasks
   Schema schema;                       // the snapshot's schema; filters are bound to it
   std::map<int32_t, BoundSpec> specs;  // by spec id; those of the tasks' files are present
   std::vector<OutputColumn> columns;
-  ExprRef filter;                    // the whole filter, bound
-  std::vector<ContentFile> deletes;  // each delete file or DV once, however many tasks refer to it
-  std::vector<FileTask> tasks;       // in the order of the manifests
+  ExprRef filter;                          // the whole filter, bound
+  std::map<int32_t, KeyField> key_fields;  // by field id: the keys of all equality deletes in `deletes`
+  std::vector<ContentFile> deletes;        // each delete file or DV once, however many tasks refer to it
+  std::vector<FileTask> tasks;             // in the order of the manifests
   PlanMetrics metrics;
   std::vector<std::string> warnings;
 };

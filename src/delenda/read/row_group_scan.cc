@@ -41,6 +41,8 @@ RowGroupScan::RowGroupScan(ScanContext& context, std::shared_ptr<const OpenTask>
     : context_(context),
       task_(std::move(task)),
       row_group_(row_group),
+      check_keys_(task_->ChecksKeys(row_group)),
+      column_plan_(check_keys_ ? task_->with_keys : task_->plain),
       info_(task_->data->file->row_groups()[row_group]) {}
 RowGroupScan::~RowGroupScan() = default;
 
@@ -64,22 +66,39 @@ std::optional<Selection> RowGroupScan::LiveRows(int64_t begin, int64_t rows) con
   return live;
 }
 
+Result<std::optional<Selection>> RowGroupScan::Decide(std::span<const ArrayRef> columns, int64_t rows) const {
+  std::optional<Selection> left;
+  size_t next = 0;
+  const auto take = [&](size_t count) {
+    const auto part = columns.subspan(next, count);
+    next += count;
+    return std::vector<ArrayRef>(part.begin(), part.end());
+  };
+  if (task_->filter) left = DELENDA_TRY(task_->filter->Evaluate(take(task_->filter->fields().size()), rows));
+  if (!check_keys_) return left;
+  if (!left) left = Selection(rows, true);
+  const int64_t data_sequence_number = context_.plan().tasks[task_->index].file.data_sequence_number;
+  for (const auto& keys : task_->equality)
+    DELENDA_TRY(keys->RemoveDeleted(take(keys->fields().size()), data_sequence_number, *left));
+  return left;
+}
+
 Result<bool> RowGroupScan::FirstPass() {
   const int64_t batch_rows = context_.options().batch_rows;
   Selection matching(info_.num_rows);
   int64_t begin = 0;
   const auto evaluate = [&](const arrow::RecordBatch* batch, int64_t rows) -> Result<void> {
     DELENDA_TRY(context_.CheckCancelled());
-    const auto columns = DELENDA_TRY(task_->filter_columns.Adapt(batch, rows));
-    const Selection part = DELENDA_TRY(task_->filter->Evaluate(columns, rows));
-    matching.Assign(begin, part);
+    const auto columns = DELENDA_TRY(column_plan_.deciding.Adapt(batch, rows));
+    const auto part = DELENDA_TRY(Decide(columns, rows));
+    matching.Assign(begin, part ? *part : Selection(rows, true));
     begin += rows;
     return {};
   };
-  if (task_->filter_columns.leaves().empty()) {
+  if (column_plan_.deciding.leaves().empty()) {
     while (begin < info_.num_rows) DELENDA_TRY(evaluate(nullptr, std::min(batch_rows, info_.num_rows - begin)));
   } else {
-    filter_reader_ = DELENDA_TRY(task_->data->file->Read(row_group_, task_->filter_columns.leaves(), batch_rows));
+    filter_reader_ = DELENDA_TRY(task_->data->file->Read(row_group_, column_plan_.deciding.leaves(), batch_rows));
     while (const auto batch = DELENDA_TRY(filter_reader_->Next()))
       DELENDA_TRY(evaluate(batch.get(), batch->num_rows()));
   }
@@ -90,13 +109,13 @@ Result<bool> RowGroupScan::FirstPass() {
 }
 
 Result<std::shared_ptr<arrow::RecordBatch>> RowGroupScan::NextOrError() {
-  const bool reads = !task_->columns.leaves().empty();
+  const bool reads = !column_plan_.columns.leaves().empty();
   if (!started_) {
     started_ = true;
-    if (task_->two_passes && !DELENDA_TRY(FirstPass())) next_row_ = info_.num_rows;
+    if (column_plan_.two_passes && !DELENDA_TRY(FirstPass())) next_row_ = info_.num_rows;
     if (reads && next_row_ < info_.num_rows) {
-      reader_ = DELENDA_TRY(task_->data->file->Read(row_group_, task_->columns.leaves(), context_.options().batch_rows,
-                                                    filter_reader_.get()));
+      reader_ = DELENDA_TRY(task_->data->file->Read(row_group_, column_plan_.columns.leaves(),
+                                                    context_.options().batch_rows, filter_reader_.get()));
       filter_reader_.reset();
     }
   }
@@ -116,23 +135,23 @@ Result<std::shared_ptr<arrow::RecordBatch>> RowGroupScan::NextOrError() {
       return Corrupt("more rows than the row group has");
 
     std::optional<Selection> kept;
-    if (task_->two_passes) {
+    if (column_plan_.two_passes) {
       if (selected_) kept = selected_->Slice(begin, rows);
       if (kept && kept->Count() == 0) continue;
     } else {
       kept = LiveRows(begin, rows);
       if (kept && kept->Count() == 0) continue;
     }
-    std::vector<ArrayRef> columns = DELENDA_TRY(task_->columns.Adapt(batch.get(), rows));
-    if (task_->filter && !task_->two_passes) {
-      const auto filter_begin = columns.begin() + static_cast<std::ptrdiff_t>(context_.output_fields().size());
-      const Selection matching = DELENDA_TRY(task_->filter->Evaluate({filter_begin, columns.end()}, rows));
-      if (kept) {
-        *kept &= matching;
-      } else {
-        kept = matching;
+    std::vector<ArrayRef> columns = DELENDA_TRY(column_plan_.columns.Adapt(batch.get(), rows));
+    if (!column_plan_.two_passes && (task_->filter || check_keys_)) {
+      const size_t outputs = context_.output_fields().size();
+      const auto left = DELENDA_TRY(Decide(std::span(columns).subspan(outputs), rows));
+      if (!kept) {
+        kept = left;
+      } else if (left) {
+        *kept &= *left;
       }
-      columns.erase(filter_begin, columns.end());
+      columns.resize(outputs);
     }
     if (auto result = DELENDA_TRY(Assemble(begin, rows, kept, std::move(columns)))) return result;
   }

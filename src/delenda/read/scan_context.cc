@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -39,12 +40,21 @@ Result<std::unique_ptr<ScanContext>> ScanContext::Make(std::shared_ptr<const pla
   for (const plan::OutputColumn& column : p.columns) {
     if (column.kind == plan::OutputColumn::Kind::kField) context->output_fields_.push_back(column.field);
   }
-  std::map<std::tuple<std::string, std::optional<uint32_t>, std::vector<uint32_t>>, size_t> known;
+  const std::map<uint32_t, size_t> table_of = context->GroupEqualityDeletes();
+  std::map<std::tuple<std::string, std::optional<uint32_t>, std::vector<uint32_t>, std::vector<uint32_t>>, size_t>
+      known;
   for (const plan::FileTask& task : p.tasks) {
     DELENDA_TRY(WithContext(context->CheckTask(task), "file", task.file.path));
-    const auto [at, added] =
-        known.emplace(std::tuple(task.file.path, task.dv, task.position_deletes), context->files_.size());
-    if (added) context->files_.emplace_back().need = {&task.file, task.dv, task.position_deletes};
+    const auto [at, added] = known.emplace(
+        std::tuple(task.file.path, task.dv, task.position_deletes, task.equality_deletes), context->files_.size());
+    if (added) {
+      DataFileCell& cell = context->files_.emplace_back();
+      cell.need = {&task.file, task.dv, task.position_deletes};
+      std::set<size_t> tables;
+      for (const uint32_t index : task.equality_deletes) tables.insert(table_of.at(index));
+      for (const size_t table : tables) ++context->key_tables_[table].pending;
+      cell.key_tables.assign(tables.begin(), tables.end());
+    }
     ++context->files_[at->second].pending;
     context->file_of_task_.push_back(at->second);
   }
@@ -61,9 +71,14 @@ Result<void> ScanContext::CheckTask(const plan::FileTask& task) const {
   if (task.file.format != FileFormat::kParquet) {
     return NotSupported("data files in {} cannot be read", FileFormatName(task.file.format));
   }
-  if (!task.equality_deletes.empty()) {
-    return NotSupported(
-        "the data file has equality deletes, which cannot be applied yet; reading on would return deleted rows");
+  for (const uint32_t index : task.equality_deletes) {
+    if (index >= plan_->deletes.size()) return InternalError("the plan has no delete {}", index);
+    const ContentFile& file = plan_->deletes[index];
+    if (file.content != FileContent::kEqualityDeletes || file.format != FileFormat::kParquet ||
+        file.equality_ids.empty()) {
+      return NotSupported("{} in {} files cannot be applied as equality deletes: {}", FileContentName(file.content),
+                          FileFormatName(file.format), file.path);
+    }
   }
   if (task.dv && !task.position_deletes.empty())
     return InternalError("a data file with both a deletion vector and position deletes");
@@ -109,6 +124,7 @@ Result<std::shared_ptr<const OpenTask>> ScanContext::Open(size_t index) {
     opened->data = DELENDA_TRY(WithContext(data->Get([&] { return OpenData(cell.need); }), "file", task.file.path));
     if (opened->data->file) {
       opened->constants = PartitionConstants(*plan_, task.file);
+      DELENDA_TRY(LoadKeys(cell, *opened));
       DELENDA_TRY(MapColumns(task, *opened));
       ChooseRowGroups(task, *opened);
     }
@@ -117,18 +133,71 @@ Result<std::shared_ptr<const OpenTask>> ScanContext::Open(size_t index) {
   return opened;
 }
 
-Result<void> ScanContext::MapColumns(const plan::FileTask& task, OpenTask& opened) const {
-  const parquet::ParquetFile& file = *opened.data->file;
-  opened.columns = DELENDA_TRY(ColumnAdapter::Make(output_fields_, file, opened.constants));
-  if (IsTrue(task.residual)) return {};
-  opened.filter = DELENDA_TRY(FilterEvaluator::Make(task.residual, plan_->schema));
-  opened.filter_columns = DELENDA_TRY(ColumnAdapter::Make(opened.filter->fields(), file, opened.constants));
-  opened.two_passes = !std::ranges::includes(opened.filter_columns.leaves(), opened.columns.leaves());
-  if (!opened.two_passes) {
-    std::vector<Field> both = output_fields_;
-    both.insert(both.end(), opened.filter->fields().begin(), opened.filter->fields().end());
-    opened.columns = DELENDA_TRY(ColumnAdapter::Make(both, file, opened.constants));
+// Deletes of one layout that hold for the same rows share a table: a key counts with its highest sequence number.
+std::map<uint32_t, size_t> ScanContext::GroupEqualityDeletes() {
+  std::map<uint32_t, size_t> table_of;
+  for (uint32_t index = 0; index < plan_->deletes.size(); ++index) {
+    const ContentFile& file = plan_->deletes[index];
+    if (file.content != FileContent::kEqualityDeletes) continue;
+    const auto is_global = [&](const ContentFile& deletes) {
+      const auto spec = plan_->specs.find(deletes.spec_id);
+      return spec != plan_->specs.end() && spec->second.spec.IsUnpartitioned();
+    };
+    const auto same_scope = [&](const KeyTable& table) {
+      const ContentFile& other = plan_->deletes[table.files.front()];
+      if (file.equality_ids != other.equality_ids || is_global(file) != is_global(other)) return false;
+      return is_global(file) || (file.spec_id == other.spec_id && *file.partition == *other.partition);
+    };
+    const auto table = std::ranges::find_if(key_tables_, same_scope);
+    table_of[index] = static_cast<size_t>(table - key_tables_.begin());
+    (table == key_tables_.end() ? key_tables_.emplace_back() : *table).files.push_back(index);
   }
+  return table_of;
+}
+
+Result<void> ScanContext::LoadKeys(const DataFileCell& cell, OpenTask& opened) {
+  for (const size_t table : cell.key_tables) {
+    std::shared_ptr<OnceResult<EqualityKeys>> keys;
+    {
+      std::lock_guard lock(mutex_);
+      keys = key_tables_[table].keys;
+    }
+    if (!keys) return InternalError("a task was opened after it was finished");
+    opened.equality.push_back(DELENDA_TRY(keys->Get([&] {
+      return EqualityKeys::Load(*io_, *plan_, key_tables_[table].files, options_.equality_memory,
+                                options_.hooks.cancel);
+    })));
+  }
+  return {};
+}
+
+Result<ColumnPlan> ScanContext::PlanColumns(const std::vector<Field>& deciding, const OpenTask& opened) const {
+  const parquet::ParquetFile& file = *opened.data->file;
+  ColumnPlan plan;
+  plan.columns = DELENDA_TRY(ColumnAdapter::Make(output_fields_, file, opened.constants));
+  if (deciding.empty()) return plan;
+  plan.deciding = DELENDA_TRY(ColumnAdapter::Make(deciding, file, opened.constants));
+  plan.two_passes = !std::ranges::includes(plan.deciding.leaves(), plan.columns.leaves());
+  if (!plan.two_passes) {
+    std::vector<Field> both = output_fields_;
+    both.insert(both.end(), deciding.begin(), deciding.end());
+    plan.columns = DELENDA_TRY(ColumnAdapter::Make(both, file, opened.constants));
+  }
+  return plan;
+}
+
+Result<void> ScanContext::MapColumns(const plan::FileTask& task, OpenTask& opened) const {
+  std::vector<Field> deciding;
+  if (!IsTrue(task.residual)) {
+    opened.filter = DELENDA_TRY(FilterEvaluator::Make(task.residual, plan_->schema));
+    deciding = opened.filter->fields();
+  }
+  opened.plain = DELENDA_TRY(PlanColumns(deciding, opened));
+  if (opened.equality.empty()) return {};
+  for (const auto& keys : opened.equality)
+    deciding.insert(deciding.end(), keys->fields().begin(), keys->fields().end());
+  opened.with_keys = DELENDA_TRY(PlanColumns(deciding, opened));
+  opened.check_keys.assign(opened.data->file->row_groups().size(), false);
   return {};
 }
 
@@ -146,6 +215,9 @@ void ScanContext::ChooseRowGroups(const plan::FileTask& task, OpenTask& opened) 
       ++row_groups_pruned_;
     } else {
       opened.row_groups.push_back(i);
+      for (const auto& keys : opened.equality) {
+        if (keys->CouldDelete(RowGroupStats(file, i, opened.constants))) opened.check_keys[i] = true;
+      }
     }
   }
 }
@@ -153,7 +225,11 @@ void ScanContext::ChooseRowGroups(const plan::FileTask& task, OpenTask& opened) 
 void ScanContext::Finish(const OpenTask& task) {
   std::lock_guard lock(mutex_);
   DataFileCell& cell = files_[file_of_task_[task.index]];
-  if (cell.pending > 0 && --cell.pending == 0) cell.opened.reset();
+  if (cell.pending == 0 || --cell.pending > 0) return;
+  cell.opened.reset();
+  for (const size_t table : cell.key_tables) {
+    if (--key_tables_[table].pending == 0) key_tables_[table].keys.reset();
+  }
 }
 
 void ScanContext::RowGroupDone() {

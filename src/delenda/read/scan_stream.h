@@ -25,6 +25,8 @@ struct ReadOptions {
   std::optional<uint64_t> limit;
   // Also read the footer of every Puffin file and compare its blob entries with the plan's deletion vectors.
   bool verify_footers = false;
+  // Bytes that the keys of equality deletes may take, for each layout and partition. More are refused.
+  uint64_t equality_memory = uint64_t{2} << 30;
   // Rows of a batch, at most.
   int64_t batch_rows = 64 * 1024;
   Hooks hooks;
@@ -58,7 +60,7 @@ class ScanStream {
   virtual ReadMetrics metrics() const = 0;
 };
 
-// Checks the whole plan before any file is opened: NotSupported for equality deletes, for data files that are not
+// Checks the whole plan before any file is opened: NotSupported for data files that are not
 // Parquet, and for projected or filtered columns of a type that cannot be read yet (variant, geometry, geography).
 // Errors of Next(): what io reports; Corrupt for broken files, for a deletion vector that reaches beyond its data file,
 // for a data file with another number of rows than its manifest says; NotSupported for files without field ids;

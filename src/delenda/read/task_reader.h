@@ -6,9 +6,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "delenda/base/once.h"
@@ -18,6 +20,7 @@
 #include "delenda/plan/scan_task.h"
 #include "delenda/read/column_adapter.h"
 #include "delenda/read/delete_loader.h"
+#include "delenda/read/equality_keys.h"
 #include "delenda/read/filter_evaluator.h"
 #include "delenda/read/scan_stream.h"
 
@@ -29,6 +32,15 @@ struct OpenDataFile {
   PositionSet deleted;
 };
 
+// Which columns of a row group are read, in one pass or two.
+struct ColumnPlan {
+  // With two passes, first the columns that decide about rows are read, then, only if a row is left, those of the
+  // output. Else `columns` are both, the output's first.
+  bool two_passes = false;
+  ColumnAdapter deciding;
+  ColumnAdapter columns;
+};
+
 struct OpenTask {
   size_t index = 0;  // in the plan
   std::shared_ptr<const OpenDataFile> data;
@@ -36,11 +48,13 @@ struct OpenTask {
 
   ConstantColumns constants;
   std::optional<FilterEvaluator> filter;
-  // With two passes, first the filter's columns of a row group are read, then, only if a row matched, those of the
-  // output. Else `columns` are both, the output's first.
-  bool two_passes = false;
-  ColumnAdapter filter_columns;
-  ColumnAdapter columns;
+  // Equality deletes of the file. Their key columns decide about rows too, after those of the filter.
+  std::vector<std::shared_ptr<const EqualityKeys>> equality;
+  ColumnPlan plain;
+  ColumnPlan with_keys;          // of row groups whose statistics allow a deleted key
+  std::vector<bool> check_keys;  // by row group of the file; empty: none
+
+  bool ChecksKeys(size_t row_group) const { return !check_keys.empty() && check_keys[row_group]; }
 };
 
 // What all tasks of a scan share. Thread-safe.
@@ -69,14 +83,26 @@ class ScanContext {
   // A data file of the plan and the tasks that it was cut into.
   struct DataFileCell {
     DeleteLoader::Need need;
+    std::vector<size_t> key_tables;
     size_t pending = 0;
     std::shared_ptr<OnceResult<OpenDataFile>> opened = std::make_shared<OnceResult<OpenDataFile>>();
+  };
+
+  // The keys of one layout and scope, loaded when the first data file needs them.
+  struct KeyTable {
+    std::vector<uint32_t> files;  // indexes into the plan's deletes
+    size_t pending = 0;           // data files that are not done
+    std::shared_ptr<OnceResult<EqualityKeys>> keys = std::make_shared<OnceResult<EqualityKeys>>();
   };
 
   ScanContext(std::shared_ptr<const plan::ScanPlan> plan, std::shared_ptr<io::FileIO> io, ReadOptions options);
   Result<void> CheckTask(const plan::FileTask& task) const;
   Result<OpenDataFile> OpenData(const DeleteLoader::Need& need);
+  // The key tables of the plan, and for each equality delete file the one that holds its keys.
+  std::map<uint32_t, size_t> GroupEqualityDeletes();
+  Result<void> LoadKeys(const DataFileCell& cell, OpenTask& opened);
   Result<void> MapColumns(const plan::FileTask& task, OpenTask& opened) const;
+  Result<ColumnPlan> PlanColumns(const std::vector<Field>& deciding, const OpenTask& opened) const;
   void ChooseRowGroups(const plan::FileTask& task, OpenTask& opened);
 
   std::shared_ptr<const plan::ScanPlan> plan_;
@@ -87,7 +113,8 @@ class ScanContext {
   std::unique_ptr<DeleteLoader> deletes_;
   std::vector<DataFileCell> files_;
   std::vector<size_t> file_of_task_;
-  std::mutex mutex_;  // of the cells' `pending` and `opened`
+  std::vector<KeyTable> key_tables_;
+  std::mutex mutex_;  // of what `pending` counts down, and the shared pointers beside it
 
   std::atomic<uint64_t> rows_{0}, row_groups_{0}, row_groups_pruned_{0}, row_groups_all_deleted_{0};
   std::atomic<uint64_t> row_groups_done_{0}, tasks_opened_{0};
@@ -104,6 +131,8 @@ class RowGroupScan {
 
  private:
   Result<bool> FirstPass();
+  // Rows that the filter and the equality deletes leave, from the deciding columns; nothing: all of them.
+  Result<std::optional<Selection>> Decide(std::span<const std::shared_ptr<arrow::Array>> columns, int64_t rows) const;
   Result<std::shared_ptr<arrow::RecordBatch>> NextOrError();
   std::optional<Selection> LiveRows(int64_t begin, int64_t rows) const;
   Result<std::shared_ptr<arrow::RecordBatch>> Assemble(int64_t begin, int64_t rows,
@@ -113,6 +142,8 @@ class RowGroupScan {
   ScanContext& context_;
   std::shared_ptr<const OpenTask> task_;
   size_t row_group_;
+  bool check_keys_;
+  const ColumnPlan& column_plan_;
   parquet::RowGroup info_;
   bool started_ = false;
   int64_t next_row_ = 0;               // within the row group

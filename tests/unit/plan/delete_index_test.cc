@@ -177,6 +177,50 @@ TEST(DeleteIndex, RefusesTwoDvsForOneFileAndIncompleteOnes) {
   }
 }
 
+ContentFile EqualityDeletes(const std::string& path, int64_t sequence,
+                            std::shared_ptr<const PartitionTuple> partition = kNoPartition, int32_t spec = 0) {
+  ContentFile file = PositionDeletes(path, sequence, std::move(partition), spec);
+  file.content = FileContent::kEqualityDeletes;
+  file.equality_ids = {1};
+  return file;
+}
+
+TEST(DeleteIndex, EqualityDeletesApplyToOlderFilesOnly) {
+  const auto index = MakeIndex({{EqualityDeletes("e3", 3), {}}, {EqualityDeletes("e7", 7), {}}});
+  EXPECT_THAT(index.Find(Data("/t/a", 2)).equality, ElementsAre(0, 1));
+  EXPECT_THAT(index.Find(Data("/t/a", 3)).equality, ElementsAre(1)) << "never to rows of the same commit";
+  EXPECT_THAT(index.Find(Data("/t/a", 7)).equality, IsEmpty());
+}
+
+TEST(DeleteIndex, EqualityDeletesOfAnUnpartitionedSpecApplyToEverySpec) {
+  const auto x = Tuple({Datum(std::string("x"))});
+  const auto y = Tuple({Datum(std::string("y"))});
+  auto index = DeleteIndex::Make(
+      {{EqualityDeletes("global", 5, kNoPartition, 0), {}}, {EqualityDeletes("of x", 5, x, 1), {}}}, {0});
+  ASSERT_TRUE(index);
+  EXPECT_THAT(index->Find(Data("/t/a", 1, x, 1)).equality, ElementsAre(0, 1));
+  EXPECT_THAT(index->Find(Data("/t/a", 1, y, 1)).equality, ElementsAre(0));
+  EXPECT_THAT(index->Find(Data("/t/a", 1, x, 2)).equality, ElementsAre(0)) << "the same tuple under another spec";
+}
+
+TEST(DeleteIndex, EqualityDeletesApplyBesideADvAndPositionDeletes) {
+  const auto with_dv = MakeIndex({{EqualityDeletes("e", 5), {}}, {Dv("/t/a", 5), {}}});
+  EXPECT_EQ(with_dv.Find(Data("/t/a", 1)).dv, 1U);
+  EXPECT_THAT(with_dv.Find(Data("/t/a", 1)).equality, ElementsAre(0));
+  const auto with_positions = MakeIndex({{EqualityDeletes("e", 5), {}}, {PositionDeletes("p", 5), {}}});
+  EXPECT_THAT(with_positions.Find(Data("/t/a", 1)).positions, ElementsAre(1));
+  EXPECT_THAT(with_positions.Find(Data("/t/a", 1)).equality, ElementsAre(0));
+}
+
+TEST(DeleteIndex, RefusesEqualityDeletesWithoutKeys) {
+  auto none = EqualityDeletes("e", 5);
+  none.equality_ids = {};
+  auto twice = EqualityDeletes("e", 5);
+  twice.equality_ids = {2, 1, 2};
+  EXPECT_THAT(DeleteIndex::Make({{none, {}}}).error().ToString(), HasSubstr("names no key fields"));
+  EXPECT_THAT(DeleteIndex::Make({{twice, {}}}).error().ToString(), HasSubstr("twice"));
+}
+
 TEST(CheckSupported, IsTheOneMatrixOfContentAndFormat) {
   using enum FileContent;
   using enum FileFormat;
@@ -186,8 +230,7 @@ TEST(CheckSupported, IsTheOneMatrixOfContentAndFormat) {
       file.content = content;
       file.format = format;
       file.path = "/t/the-file";
-      const bool supported =
-          (format == kParquet && content != kEqualityDeletes) || (format == kPuffin && content == kPositionDeletes);
+      const bool supported = format == kParquet || (format == kPuffin && content == kPositionDeletes);
       const auto checked = CheckSupported(file);
       EXPECT_EQ(checked.has_value(), supported) << FileContentName(content) << " " << FileFormatName(format);
       if (checked) continue;

@@ -29,21 +29,10 @@ Result<ScanPlan> PlanFixture(const std::string& name, const ScanRequest& request
   return PlanScan(table.metadata, *io, request, executor, {});
 }
 
-// Live equality deletes are refused, so those tables are not planned here.
-bool HasEqualityDeletes(const std::string& table) {
-  for (const auto& line : ExpectedLines(table, "plan.jsonl")) {
-    const auto all = *line.root().Get<json::Array>("deletes");
-    for (const auto deletes : all) {
-      if (*deletes.Get<std::string>("content") == "EQUALITY_DELETES") return true;
-    }
-  }
-  return false;
-}
-
 std::vector<std::string> PlannableTables() {
   std::vector<std::string> names;
   for (const auto& name : ReadableIcebergTables()) {
-    if (HasExpected(name, "plan.jsonl") && !HasEqualityDeletes(name)) names.push_back(name);
+    if (HasExpected(name, "plan.jsonl")) names.push_back(name);
   }
   return names;
 }
@@ -90,6 +79,7 @@ TEST_P(PlanOfFixture, HasEveryFileAndDeleteThatJavaPlans) {
     // fewer; DVs exactly.
     std::set<std::pair<std::string, int64_t>> attached;
     for (const uint32_t at : task.position_deletes) attached.emplace(plan->deletes[at].path, -1);
+    for (const uint32_t at : task.equality_deletes) attached.emplace(plan->deletes[at].path, -1);
     if (task.dv) attached.emplace(plan->deletes[*task.dv].path, *plan->deletes[*task.dv].content_offset);
     bool java_has_dv = false;
     const auto java_deletes = *line.root().Get<json::Array>("deletes");
@@ -121,6 +111,7 @@ TEST_P(PlanOfFixture, IsTheSameOnAnyNumberOfThreads) {
     EXPECT_EQ(one->tasks[i].file.path, many->tasks[i].file.path);
     EXPECT_EQ(one->tasks[i].dv, many->tasks[i].dv);
     EXPECT_EQ(one->tasks[i].position_deletes, many->tasks[i].position_deletes);
+    EXPECT_EQ(one->tasks[i].equality_deletes, many->tasks[i].equality_deletes);
   }
 }
 
@@ -209,7 +200,6 @@ TEST(PlanScan, RefusesWhatCannotBeReadByName) {
            Case{"unsupported_orc_data", ErrorKind::kNotSupported, "data in orc files"},
            Case{"unsupported_avro_deletes", ErrorKind::kNotSupported, "deletes in avro files"},
            Case{"unsupported_orc_deletes", ErrorKind::kNotSupported, "deletes in orc files"},
-           Case{"eq_int", ErrorKind::kNotSupported, "equality deletes"},
            Case{"invalid_two_dvs", ErrorKind::kCorrupt, "two deletion vectors for"},
        }) {
     const auto plan = PlanFixture(table, {});

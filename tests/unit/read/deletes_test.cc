@@ -30,7 +30,7 @@ TEST(Deletes, TenVectorsInOneContainerAreOneOpenOneReadNoFooter) {
     vectors.push_back({i, {i, 99}});
   }
   table.AddVectors("/t/d.puffin", vectors);
-  for (const size_t threads : {1, 4}) {
+  for (const size_t threads : {size_t{1}, size_t{4}}) {
     table.io()->Reset();
     ReadOptions options;
     options.threads = threads;
@@ -59,7 +59,7 @@ TEST(Deletes, AFileInSeveralTasksIsOpenedOnceAndItsVectorReadOnce) {
     table.plan().tasks.push_back(task);
   }
   ASSERT_GT(table.plan().tasks.size(), 3U);
-  for (const size_t threads : {1, 3}) {
+  for (const size_t threads : {size_t{1}, size_t{3}}) {
     table.io()->Reset();
     ReadOptions options;
     options.threads = threads;
@@ -127,6 +127,18 @@ TEST(Deletes, VectorBeyondTheFileIsCorrupt) {
     EXPECT_THAT(batches.error().ToString(), HasSubstr(part));
 }
 
+TEST(Deletes, VerifyFootersReadsThemAndRefusesABrokenOne) {
+  PlanBuilder table = IdTable();
+  table.AddFile("/t/a.parquet", IdFile(0, 5, 2), 5);
+  table.AddVectors("/t/d.puffin", {{0, {1}}});
+  ASSERT_TRUE(table.Read()) << "the footer is not looked at";
+  ReadOptions options;
+  options.verify_footers = true;
+  const auto batches = table.Read(options);
+  EXPECT_EQ(KindOf(batches), ErrorKind::kCorrupt);
+  EXPECT_THAT(batches.error().ToString(), HasSubstr("/t/d.puffin"));
+}
+
 TEST(Deletes, BrokenVectorEntriesAreRefusedBeforeAnythingIsOpened) {
   const std::vector<std::pair<std::string, std::function<void(ContentFile&)>>> cases = {
       {"lacks", [](ContentFile& v) { v.content_offset.reset(); }},
@@ -180,7 +192,7 @@ TEST(Deletes, PositionFilesAreReadOnceWhateverTheOrderAndDuplicates) {
                             {"/t/a.parquet", 500}},
                            {0, 1});
   table.AddPositionDeletes("/t/d2.parquet", {{"/t/a.parquet", 3}, {"/t/a.parquet", 5}}, {0});
-  for (const size_t threads : {1, 3}) {
+  for (const size_t threads : {size_t{1}, size_t{3}}) {
     table.io()->Reset();
     ReadOptions options;
     options.threads = threads;

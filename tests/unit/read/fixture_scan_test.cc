@@ -40,7 +40,7 @@ TEST_P(FixtureScan, ReturnsThePeersRows) {
   const std::vector<std::string> expected = Sorted(ReadJsonLines(GetParam(), "current.jsonl"));
   const auto plan = PlanFixture(GetParam());
   ASSERT_TRUE(plan) << plan.error().ToString();
-  for (const size_t threads : {1, 3}) {
+  for (const size_t threads : {size_t{1}, size_t{3}}) {
     for (const bool ordered : {false, true}) {
       for (const int64_t batch_rows : {7, 65536}) {
         ReadOptions options;
@@ -120,7 +120,7 @@ TEST_P(FixtureScan, LimitGivesThatManyLiveRows) {
   const auto plan = PlanFixture(GetParam());
   ASSERT_TRUE(plan) << plan.error().ToString();
   for (const uint64_t limit : {uint64_t{0}, uint64_t{1}, uint64_t{17}, uint64_t{100000}}) {
-    for (const size_t threads : {1, 3}) {
+    for (const size_t threads : {size_t{1}, size_t{3}}) {
       ReadOptions options;
       options.limit = limit;
       options.threads = threads;
@@ -150,7 +150,7 @@ TEST(DamagedFixture, IsRefusedWithTheRightKind) {
                                                                 {"invalid_dv_missing", ErrorKind::kNotFound},
                                                                 {"invalid_dv_wrong_range", ErrorKind::kCorrupt}};
   for (const auto& [name, kind] : cases) {
-    for (const size_t threads : {1, 3}) {
+    for (const size_t threads : {size_t{1}, size_t{3}}) {
       const auto plan = PlanFixture(name);
       ASSERT_TRUE(plan) << plan.error().ToString();
       ReadOptions options;

@@ -45,7 +45,7 @@ ReadOptions Threads(size_t threads, bool ordered) {
 
 TEST(ScanStream, OrderedGivesFileThenPositionOrder) {
   PlanBuilder table = SevenFiles();
-  for (const size_t threads : {1, 2, 3, 8}) {
+  for (const size_t threads : {size_t{1}, size_t{2}, size_t{3}, size_t{8}}) {
     for (int round = 0; round < 5; ++round) {
       const auto batches = table.Read(Threads(threads, true));
       ASSERT_TRUE(batches) << batches.error().ToString();
@@ -56,7 +56,7 @@ TEST(ScanStream, OrderedGivesFileThenPositionOrder) {
 
 TEST(ScanStream, UnorderedGivesEveryRowOnce) {
   PlanBuilder table = SevenFiles();
-  for (const size_t threads : {2, 3, 8}) {
+  for (const size_t threads : {size_t{2}, size_t{3}, size_t{8}}) {
     const auto batches = table.Read(Threads(threads, false));
     ASSERT_TRUE(batches) << batches.error().ToString();
     std::vector<int64_t> ids = Ids(*batches);
@@ -78,7 +78,7 @@ TEST(ScanStream, SlowFilesChangeNoOrder) {
 }
 
 TEST(ScanStream, FirstErrorEndsItForGood) {
-  for (const size_t threads : {1, 3}) {
+  for (const size_t threads : {size_t{1}, size_t{3}}) {
     for (const bool ordered : {false, true}) {
       PlanBuilder table = SevenFiles();
       const auto faulty = std::make_shared<io::FaultingFileIO>(table.memory());
@@ -130,7 +130,7 @@ TEST(ScanStream, DestroyedEarlyStopsItsThreads) {
 }
 
 TEST(ScanStream, CancelledIsAnError) {
-  for (const size_t threads : {1, 3}) {
+  for (const size_t threads : {size_t{1}, size_t{3}}) {
     PlanBuilder table = SevenFiles();
     ReadOptions options = Threads(threads, false);
     const auto stream = OpenScan(table.shared_plan(), table.io(), options);
@@ -155,7 +155,7 @@ TEST(ScanStream, LimitCountsLiveRowsAndReadsLittle) {
 }
 
 TEST(ScanStream, ProgressEndsAtItsTotal) {
-  for (const size_t threads : {1, 3}) {
+  for (const size_t threads : {size_t{1}, size_t{3}}) {
     PlanBuilder table = SevenFiles();
     ReadOptions options = Threads(threads, false);
     std::atomic<uint64_t> calls{0}, most{0}, total{0};
@@ -186,7 +186,7 @@ TEST(ScanStream, NoColumnsStillGiveRowCounts) {
 
 TEST(ScanStream, EmptyPlanEndsAtOnce) {
   PlanBuilder table({MakeField(1, "id", TypeKind::kLong, true)});
-  for (const size_t threads : {1, 3}) {
+  for (const size_t threads : {size_t{1}, size_t{3}}) {
     const auto batches = table.Read(Threads(threads, true));
     ASSERT_TRUE(batches);
     EXPECT_TRUE(batches->empty());
@@ -199,7 +199,7 @@ TEST(ScanStream, FilterPrunesRowGroupsAndKeepsPositions) {
   table.AddVectors("/t/d.puffin", {{4, {95, 96}}});
   table.AddPositionColumn();
   table.Where("id >= 493 AND id < 502");
-  for (const size_t threads : {1, 3}) {
+  for (const size_t threads : {size_t{1}, size_t{3}}) {
     const auto stream = OpenScan(table.shared_plan(), table.io(), Threads(threads, true));
     ASSERT_TRUE(stream);
     Batches batches;
