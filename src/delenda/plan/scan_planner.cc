@@ -18,21 +18,41 @@ using iceberg::ManifestContent;
 using iceberg::ManifestFile;
 using iceberg::ManifestReader;
 
-// spec, "Reserved Field IDs"
-constexpr int32_t kFilePathId = 2147483646;
-constexpr int32_t kPositionId = 2147483645;
-constexpr int32_t kDeleteFilePathId = 2147483546;  // file_path of position delete files
+constexpr int32_t kDeleteFilePathId = 2147483546;  // spec, "Reserved Field IDs": file_path of position delete files
 
-OutputColumn FilePathColumn() {
-  return {.kind = OutputColumn::Kind::kFilePath,
-          .field = {.id = kFilePathId, .name = "_file", .type = TypeKind::kString, .required = true}};
-}
-OutputColumn PositionColumn() {
-  return {.kind = OutputColumn::Kind::kPosition,
-          .field = {.id = kPositionId, .name = "_pos", .type = TypeKind::kLong, .required = true}};
+// All partition fields that any spec ever had, by field id: a file's tuple fills those of its own spec.
+Type PartitionColumnType(const std::map<int32_t, BoundSpec>& specs) {
+  std::map<int32_t, Field> fields;
+  for (const auto& [id, spec] : specs) {
+    for (size_t i = 0; i < spec.spec.fields.size(); ++i) {
+      const PartitionField& field = spec.spec.fields[i];
+      fields[field.field_id] = {.id = field.field_id, .name = field.name, .type = spec.result_types[i]};
+    }
+  }
+  std::vector<Field> all;
+  for (auto& [id, field] : fields) all.push_back(std::move(field));
+  return Type::Struct(std::move(all));
 }
 
-Result<std::vector<OutputColumn>> ChooseColumns(const ScanRequest& request, const Schema& schema) {
+// A column that the reader makes; ids from the spec, "Reserved Field IDs". Nothing: no metadata column has the name.
+std::optional<OutputColumn> MetadataColumn(std::string_view name, const std::map<int32_t, BoundSpec>& specs) {
+  using enum OutputColumn::Kind;
+  const auto column = [&](OutputColumn::Kind kind, int32_t id, Type type, bool required) {
+    return OutputColumn{.kind = kind,
+                        .field = {.id = id, .name = std::string(name), .type = std::move(type), .required = required}};
+  };
+  if (name == "_file") return column(kFilePath, 2147483646, TypeKind::kString, true);
+  if (name == "_pos") return column(kPosition, 2147483645, TypeKind::kLong, true);
+  if (name == "_deleted") return column(kDeleted, 2147483644, TypeKind::kBoolean, true);
+  if (name == "_spec_id") return column(kSpecId, 2147483643, TypeKind::kInt, true);
+  if (name == "_partition") return column(kPartition, 2147483642, PartitionColumnType(specs), false);
+  if (name == "_row_id") return column(kRowId, 2147483540, TypeKind::kLong, false);
+  if (name == "_last_updated_sequence_number") return column(kLastUpdated, 2147483539, TypeKind::kLong, false);
+  return std::nullopt;
+}
+
+Result<std::vector<OutputColumn>> ChooseColumns(const ScanRequest& request, const Schema& schema,
+                                                const std::map<int32_t, BoundSpec>& specs) {
   std::vector<OutputColumn> columns;
   std::set<int32_t> chosen;
   const auto add = [&](OutputColumn column) {
@@ -46,10 +66,8 @@ Result<std::vector<OutputColumn>> ChooseColumns(const ScanRequest& request, cons
   for (const auto& name : request.select_all ? std::vector<std::string>() : request.select) {
     const bool in_schema = std::ranges::any_of(schema.fields(), [&](const Field& field) { return field.name == name; });
     OutputColumn column;
-    if (!in_schema && name == "_file") {
-      column = FilePathColumn();
-    } else if (!in_schema && name == "_pos") {
-      column = PositionColumn();
+    if (auto made = MetadataColumn(name, specs); made && !in_schema) {
+      column = *std::move(made);
     } else {
       const auto selected = DELENDA_TRY(schema.Select({name}));
       column.field = selected.fields().front();
@@ -57,8 +75,8 @@ Result<std::vector<OutputColumn>> ChooseColumns(const ScanRequest& request, cons
     if (!add(std::move(column))) return InvalidArgument("column '{}' is selected twice", name);
   }
   if (request.with_metadata) {
-    add(FilePathColumn());
-    add(PositionColumn());
+    add(*MetadataColumn("_file", specs));
+    add(*MetadataColumn("_pos", specs));
   }
   return columns;
 }
@@ -130,12 +148,12 @@ class Planner {
   Result<ScanPlan> Run() {
     const auto selected = DELENDA_TRY(SelectSnapshot(metadata_, request_.snapshot));
     plan_.schema = *selected.schema;
-    plan_.columns = DELENDA_TRY(ChooseColumns(request_, plan_.schema));
     plan_.filter = DELENDA_TRY(BindText(request_.where, plan_.schema));
     for (const auto& spec : metadata_.specs) {
       auto [added, unused] = plan_.specs.emplace(spec.spec_id, BindSpec(spec));
       projected_.emplace(spec.spec_id, ProjectInclusive(*plan_.filter, added->second));
     }
+    plan_.columns = DELENDA_TRY(ChooseColumns(request_, plan_.schema, plan_.specs));
     if (selected.snapshot == nullptr) return std::move(plan_);
     plan_.snapshot_id = selected.snapshot->snapshot_id;
     DELENDA_TRY(WithContext(PlanSnapshot(*selected.snapshot), "snapshot",

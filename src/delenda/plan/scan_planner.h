@@ -18,7 +18,7 @@ struct ScanRequest {
   iceberg::SnapshotSelector snapshot = {};
   // Columns of the result, in this order: top-level fields of the schema (exact, else case-insensitive names) and
   // metadata columns
-  // (_file, _pos). Used when `select_all` is false; may then be empty: rows are only counted.
+  // (OutputColumn::Kind). Used when `select_all` is false; may then be empty: rows are only counted.
   std::vector<std::string> select = {};
   bool select_all = true;
   bool with_metadata = false;  // append _file and _pos unless they are selected

@@ -21,6 +21,12 @@ struct OutputColumn {
     kField,     // `field`
     kFilePath,  // _file: location of the data file, as in the metadata (string, required)
     kPosition,  // _pos: 0-based ordinal of the row in its data file, all row groups counted (long, required)
+    // Row lineage (spec, "Row Lineage"): what the file stores for a row, else what the metadata gives it.
+    kRowId,        // _row_id: first row id of the file + position; NULL where the file has none (long)
+    kLastUpdated,  // _last_updated_sequence_number: data sequence number of the file (long)
+    kSpecId,       // _spec_id: partition spec of the data file (int, required)
+    kPartition,    // _partition: values of all specs' partition fields, NULL where the file's spec lacks one (struct)
+    kDeleted,      // _deleted: the row is deleted; with this column deleted rows are returned too (boolean, required)
   };
   Kind kind = Kind::kField;
   Field field;  // for metadata columns: name and type of the column, with Iceberg's reserved field id

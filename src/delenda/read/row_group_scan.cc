@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "delenda/formats/parquet/arrow_status.h"
+#include "delenda/read/arrow_type.h"
+#include "delenda/read/constant_array.h"
 #include "delenda/read/task_reader.h"
 
 namespace delenda::read {
@@ -33,6 +35,32 @@ Result<ArrayRef> Positions(uint64_t first, int64_t rows, const std::optional<Sel
     if (!kept || kept->Kept(row)) builder.UnsafeAppend(static_cast<int64_t>(first) + row);
   }
   return parquet::ToResult(builder.Finish(), kCompute);
+}
+
+// Row lineage: what the file stores wins.
+Result<ArrayRef> StoredOrDerived(const ArrayRef& stored, const ArrayRef& derived) {
+  if (stored->null_count() == 0) return stored;
+  const auto& values = static_cast<const arrow::Int64Array&>(*stored);
+  const auto& others = static_cast<const arrow::Int64Array&>(*derived);
+  arrow::Int64Builder builder;
+  DELENDA_TRY(parquet::ToResult(builder.Reserve(values.length()), kCompute));
+  for (int64_t row = 0; row < values.length(); ++row)
+    builder.UnsafeAppend(values.IsValid(row) ? values.Value(row) : others.Value(row));
+  return parquet::ToResult(builder.Finish(), kCompute);
+}
+
+Result<ArrayRef> PartitionColumn(const plan::ScanPlan& plan, const ContentFile& file, const Type& type, int64_t rows) {
+  const auto spec = plan.specs.find(file.spec_id);
+  arrow::ArrayVector children;
+  for (const Field& field : type.fields()) {
+    Datum value;
+    for (size_t i = 0; spec != plan.specs.end() && i < file.partition->values.size(); ++i) {
+      if (spec->second.spec.fields[i].field_id == field.id) value = file.partition->values[i];
+    }
+    children.push_back(DELENDA_TRY(ConstantArray(field.type, DELENDA_TRY(ToArrowType(field.type)), value, rows)));
+  }
+  const auto struct_type = DELENDA_TRY(ToArrowType(type));
+  return std::make_shared<arrow::StructArray>(struct_type, rows, std::move(children));
 }
 
 }  // namespace
@@ -66,21 +94,26 @@ std::optional<Selection> RowGroupScan::LiveRows(int64_t begin, int64_t rows) con
   return live;
 }
 
-Result<std::optional<Selection>> RowGroupScan::Decide(std::span<const ArrayRef> columns, int64_t rows) const {
-  std::optional<Selection> left;
+Result<void> RowGroupScan::Decide(std::span<const ArrayRef> columns, int64_t rows, std::optional<Selection>& matching,
+                                  std::optional<Selection>& live) const {
   size_t next = 0;
   const auto take = [&](size_t count) {
     const auto part = columns.subspan(next, count);
     next += count;
     return std::vector<ArrayRef>(part.begin(), part.end());
   };
-  if (task_->filter) left = DELENDA_TRY(task_->filter->Evaluate(take(task_->filter->fields().size()), rows));
-  if (!check_keys_) return left;
-  if (!left) left = Selection(rows, true);
+  if (task_->filter) {
+    Selection part = DELENDA_TRY(task_->filter->Evaluate(take(task_->filter->fields().size()), rows));
+    if (matching) part &= *matching;
+    matching = std::move(part);
+  }
+  if (!check_keys_) return {};
+  if (!live) live = Selection(rows, true);
   const int64_t data_sequence_number = context_.plan().tasks[task_->index].file.data_sequence_number;
-  for (const auto& keys : task_->equality)
-    DELENDA_TRY(keys->RemoveDeleted(take(keys->fields().size()), data_sequence_number, *left));
-  return left;
+  for (const auto& keys : task_->equality) {
+    DELENDA_TRY(keys->RemoveDeleted(take(keys->fields().size()), data_sequence_number, *live));
+  }
+  return {};
 }
 
 Result<bool> RowGroupScan::FirstPass() {
@@ -90,8 +123,11 @@ Result<bool> RowGroupScan::FirstPass() {
   const auto evaluate = [&](const arrow::RecordBatch* batch, int64_t rows) -> Result<void> {
     DELENDA_TRY(context_.CheckCancelled());
     const auto columns = DELENDA_TRY(column_plan_.deciding.Adapt(batch, rows));
-    const auto part = DELENDA_TRY(Decide(columns, rows));
-    matching.Assign(begin, part ? *part : Selection(rows, true));
+    std::optional<Selection> part, live;
+    DELENDA_TRY(Decide(columns, rows, part, live));
+    if (!part) part = Selection(rows, true);
+    if (live) *part &= *live;
+    matching.Assign(begin, *part);
     begin += rows;
     return {};
   };
@@ -134,54 +170,85 @@ Result<std::shared_ptr<arrow::RecordBatch>> RowGroupScan::NextOrError() {
     if (reads && next_row_ == info_.num_rows && DELENDA_TRY(reader_->Next()))
       return Corrupt("more rows than the row group has");
 
-    std::optional<Selection> kept;
+    std::optional<Selection> matching, live;
     if (column_plan_.two_passes) {
-      if (selected_) kept = selected_->Slice(begin, rows);
-      if (kept && kept->Count() == 0) continue;
+      if (selected_) matching = selected_->Slice(begin, rows);
+      if (matching && matching->Count() == 0) continue;
     } else {
-      kept = LiveRows(begin, rows);
-      if (kept && kept->Count() == 0) continue;
+      live = LiveRows(begin, rows);
+      if (live && live->Count() == 0 && !context_.marks_deleted()) continue;
     }
     std::vector<ArrayRef> columns = DELENDA_TRY(column_plan_.columns.Adapt(batch.get(), rows));
     if (!column_plan_.two_passes && (task_->filter || check_keys_)) {
       const size_t outputs = context_.output_fields().size();
-      const auto left = DELENDA_TRY(Decide(std::span(columns).subspan(outputs), rows));
-      if (!kept) {
-        kept = left;
-      } else if (left) {
-        *kept &= *left;
-      }
+      DELENDA_TRY(Decide(std::span(columns).subspan(outputs), rows, matching, live));
       columns.resize(outputs);
     }
-    if (auto result = DELENDA_TRY(Assemble(begin, rows, kept, std::move(columns)))) return result;
+    std::optional<Selection> kept = matching;
+    if (live && !context_.marks_deleted()) {
+      if (kept)
+        *kept &= *live;
+      else
+        kept = live;
+    }
+    if (auto result = DELENDA_TRY(Assemble(begin, rows, kept, live, std::move(columns)))) return result;
   }
   return nullptr;
 }
 
 Result<std::shared_ptr<arrow::RecordBatch>> RowGroupScan::Assemble(int64_t begin, int64_t rows,
                                                                    const std::optional<Selection>& kept,
+                                                                   const std::optional<Selection>& live,
                                                                    std::vector<ArrayRef> fields) const {
+  using enum plan::OutputColumn::Kind;
   const int64_t count = kept ? kept->Count() : rows;
   if (count == 0) return nullptr;
-  const plan::ScanPlan& plan = context_.plan();
+  const ContentFile& file = context_.plan().tasks[task_->index].file;
+  const uint64_t first = info_.first_position + static_cast<uint64_t>(begin);
   std::vector<ArrayRef> columns;
   size_t next_field = 0;
-  for (const plan::OutputColumn& column : plan.columns) {
+  const auto next_array = [&]() -> Result<ArrayRef> {
+    ArrayRef& array = fields[next_field++];
+    return count == rows ? std::move(array) : DELENDA_TRY(Compact(array, *kept));
+  };
+  for (const plan::OutputColumn& column : context_.plan().columns) {
+    const auto constant = [&](const Datum& value) -> Result<ArrayRef> {
+      return ConstantArray(column.field.type, DELENDA_TRY(ToArrowType(column.field.type)), value, count);
+    };
     switch (column.kind) {
-      case plan::OutputColumn::Kind::kField: {
-        ArrayRef& array = fields[next_field++];
-        columns.push_back(count == rows ? std::move(array) : DELENDA_TRY(Compact(array, *kept)));
+      case kField: columns.push_back(DELENDA_TRY(next_array())); break;
+      case kFilePath: columns.push_back(DELENDA_TRY(constant(Datum(file.path)))); break;
+      case kPosition: columns.push_back(DELENDA_TRY(Positions(first, rows, kept, count))); break;
+      case kRowId: {
+        const ArrayRef stored = DELENDA_TRY(next_array());
+        if (!file.first_row_id) {
+          columns.push_back(stored);
+          break;
+        }
+        const ArrayRef derived =
+            DELENDA_TRY(Positions(static_cast<uint64_t>(*file.first_row_id) + first, rows, kept, count));
+        columns.push_back(DELENDA_TRY(StoredOrDerived(stored, derived)));
         break;
       }
-      case plan::OutputColumn::Kind::kFilePath: {
-        const arrow::StringScalar path(plan.tasks[task_->index].file.path);
-        columns.push_back(DELENDA_TRY(parquet::ToResult(arrow::MakeArrayFromScalar(path, count), kCompute)));
-        break;
-      }
-      case plan::OutputColumn::Kind::kPosition:
+      case kLastUpdated: {
+        const ArrayRef stored = DELENDA_TRY(next_array());
         columns.push_back(
-            DELENDA_TRY(Positions(info_.first_position + static_cast<uint64_t>(begin), rows, kept, count)));
+            DELENDA_TRY(StoredOrDerived(stored, DELENDA_TRY(constant(Datum(file.data_sequence_number))))));
         break;
+      }
+      case kSpecId: columns.push_back(DELENDA_TRY(constant(Datum(int64_t{file.spec_id})))); break;
+      case kPartition:
+        columns.push_back(DELENDA_TRY(PartitionColumn(context_.plan(), file, column.field.type, count)));
+        break;
+      case kDeleted: {
+        arrow::BooleanBuilder builder;
+        DELENDA_TRY(parquet::ToResult(builder.Reserve(count), kCompute));
+        for (int64_t row = 0; row < rows; ++row) {
+          if (!kept || kept->Kept(row)) builder.UnsafeAppend(live && !live->Kept(row));
+        }
+        columns.push_back(DELENDA_TRY(parquet::ToResult(builder.Finish(), kCompute)));
+        break;
+      }
     }
   }
   return arrow::RecordBatch::Make(context_.schema(), count, std::move(columns));

@@ -38,7 +38,10 @@ Result<std::unique_ptr<ScanContext>> ScanContext::Make(std::shared_ptr<const pla
   const plan::ScanPlan& p = *context->plan_;
   context->schema_ = DELENDA_TRY(ToArrowSchema(p.columns));
   for (const plan::OutputColumn& column : p.columns) {
-    if (column.kind == plan::OutputColumn::Kind::kField) context->output_fields_.push_back(column.field);
+    using enum plan::OutputColumn::Kind;
+    if (column.kind == kField || column.kind == kRowId || column.kind == kLastUpdated)
+      context->output_fields_.push_back(column.field);
+    context->marks_deleted_ = context->marks_deleted_ || column.kind == kDeleted;
   }
   const std::map<uint32_t, size_t> table_of = context->GroupEqualityDeletes();
   std::map<std::tuple<std::string, std::optional<uint32_t>, std::vector<uint32_t>, std::vector<uint32_t>>, size_t>
@@ -96,7 +99,7 @@ Result<OpenDataFile> ScanContext::OpenData(const DeleteLoader::Need& need) {
   const ContentFile& file = *need.file;
   const auto record_count = static_cast<uint64_t>(file.record_count);
   // All positions are below the record count: as many of them as rows are all rows.
-  if (!data.deleted.empty() && data.deleted.cardinality() >= record_count) return data;
+  if (!marks_deleted_ && !data.deleted.empty() && data.deleted.cardinality() >= record_count) return data;
   const auto size = static_cast<uint64_t>(file.file_size);
   std::shared_ptr<io::InputFile> input = DELENDA_TRY(io_->Open(file.path, size));
   data.file = DELENDA_TRY(parquet::ParquetFile::Open(std::move(input), size));
@@ -177,7 +180,7 @@ Result<ColumnPlan> ScanContext::PlanColumns(const std::vector<Field>& deciding, 
   plan.columns = DELENDA_TRY(ColumnAdapter::Make(output_fields_, file, opened.constants));
   if (deciding.empty()) return plan;
   plan.deciding = DELENDA_TRY(ColumnAdapter::Make(deciding, file, opened.constants));
-  plan.two_passes = !std::ranges::includes(plan.deciding.leaves(), plan.columns.leaves());
+  plan.two_passes = !marks_deleted_ && !std::ranges::includes(plan.deciding.leaves(), plan.columns.leaves());
   if (!plan.two_passes) {
     std::vector<Field> both = output_fields_;
     both.insert(both.end(), deciding.begin(), deciding.end());
@@ -209,7 +212,8 @@ void ScanContext::ChooseRowGroups(const plan::FileTask& task, OpenTask& opened) 
     ++row_groups_;
     const uint64_t end = group.first_position + static_cast<uint64_t>(group.num_rows);
     if (group.num_rows == 0) continue;
-    if (!opened.data->deleted.empty() && opened.data->deleted.ContainsRange(group.first_position, end)) {
+    if (!marks_deleted_ && !opened.data->deleted.empty() &&
+        opened.data->deleted.ContainsRange(group.first_position, end)) {
       ++row_groups_all_deleted_;
     } else if (!IsTrue(task.residual) && !CouldMatch(*task.residual, RowGroupStats(file, i, opened.constants))) {
       ++row_groups_pruned_;

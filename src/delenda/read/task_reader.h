@@ -66,8 +66,10 @@ class ScanContext {
   const plan::ScanPlan& plan() const { return *plan_; }
   const ReadOptions& options() const { return options_; }
   const std::shared_ptr<arrow::Schema>& schema() const { return schema_; }
-  // Columns of the output that come from fields, in order.
+  // Fields that the output is made from, in its order: columns of the table, and row lineage that files may store.
   const std::vector<Field>& output_fields() const { return output_fields_; }
+  // The output has _deleted: deleted rows are returned too.
+  bool marks_deleted() const { return marks_deleted_; }
 
   // Opens a task: its deletes, then its file, unless another task of the same file has done it.
   Result<std::shared_ptr<const OpenTask>> Open(size_t task);
@@ -110,6 +112,7 @@ class ScanContext {
   ReadOptions options_;
   std::shared_ptr<arrow::Schema> schema_;
   std::vector<Field> output_fields_;
+  bool marks_deleted_ = false;
   std::unique_ptr<DeleteLoader> deletes_;
   std::vector<DataFileCell> files_;
   std::vector<size_t> file_of_task_;
@@ -131,12 +134,15 @@ class RowGroupScan {
 
  private:
   Result<bool> FirstPass();
-  // Rows that the filter and the equality deletes leave, from the deciding columns; nothing: all of them.
-  Result<std::optional<Selection>> Decide(std::span<const std::shared_ptr<arrow::Array>> columns, int64_t rows) const;
+  // Narrow `matching` by the filter and `live` by the equality deletes, from the deciding columns; nothing there: all
+  // rows.
+  Result<void> Decide(std::span<const std::shared_ptr<arrow::Array>> columns, int64_t rows,
+                      std::optional<Selection>& matching, std::optional<Selection>& live) const;
   Result<std::shared_ptr<arrow::RecordBatch>> NextOrError();
   std::optional<Selection> LiveRows(int64_t begin, int64_t rows) const;
   Result<std::shared_ptr<arrow::RecordBatch>> Assemble(int64_t begin, int64_t rows,
                                                        const std::optional<Selection>& kept,
+                                                       const std::optional<Selection>& live,
                                                        std::vector<std::shared_ptr<arrow::Array>> fields) const;
 
   ScanContext& context_;
