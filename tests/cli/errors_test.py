@@ -13,7 +13,7 @@ import time
 import unittest
 from pathlib import Path
 
-from program import CLI, EQUALITY, ICEBERG, MAP, run
+from program import CLI, ICEBERG, MAP, run
 
 INVALID = {
     "invalid_dv_bitmap": (1, "CRC"),
@@ -48,14 +48,6 @@ class Refusals(unittest.TestCase):
             with self.subTest(path.name):
                 message = self.refuse(5, "not supported", "scan", path, *MAP)
                 self.assertRegex(message, r"\.(avro|orc)")
-
-    def test_equality_deletes_are_refused_before_any_row(self):
-        for name in sorted(EQUALITY):
-            with self.subTest(name):
-                done = run("scan", ICEBERG / name, *MAP)
-                # Not all of them have equality deletes in the current snapshot.
-                if done.returncode != 0:
-                    self.refuse(5, "equality deletes", "scan", ICEBERG / name, *MAP)
 
     def test_usage_is_2(self):
         table = ICEBERG / "mor_dv"

@@ -22,13 +22,13 @@ class Plan(unittest.TestCase):
                 continue
             with self.subTest(table.name):
                 plan = document("plan", table)
-                deletes = plan["delete-files"]
+                deletes = plan["deleteFiles"]
                 found = {}
-                for file in plan["data-files"]:
-                    indexes = [*file.get("position-deletes", []), *file.get("equality-deletes", [])]
-                    if "deletion-vector" in file:
-                        indexes.append(file["deletion-vector"])
-                    found[file["path"]] = {(deletes[i]["path"], deletes[i].get("content-offset")) for i in indexes}
+                for file in plan["dataFiles"]:
+                    indexes = [*file["positionDeletes"], *file["equalityDeletes"]]
+                    if file["deletionVector"] is not None:
+                        indexes.append(file["deletionVector"])
+                    found[file["path"]] = {(deletes[i]["path"], deletes[i].get("contentOffset")) for i in indexes}
                 wanted = {}
                 for task in read_lines(path):
                     ours = wanted.setdefault(task["data_file"]["path"], set())
@@ -43,17 +43,17 @@ class Plan(unittest.TestCase):
 
     def test_a_delete_stands_in_the_plan_once(self):
         plan = document("plan", ICEBERG / "mor_dv_partitioned")
-        keys = [(d["path"], d.get("content-offset")) for d in plan["delete-files"]]
+        keys = [(d["path"], d.get("contentOffset")) for d in plan["deleteFiles"]]
         self.assertEqual(len(keys), len(set(keys)))
-        self.assertEqual({"deletion-vector"}, {d["content"] for d in plan["delete-files"]})
+        self.assertEqual({"deletionVector"}, {d["content"] for d in plan["deleteFiles"]})
 
     def test_a_filter_prunes_files_and_leaves_a_residual(self):
         table = ICEBERG / "mor_dv_partitioned"
         everything = document("plan", table)
         some = document("plan", table, "--where", "region = 'us' AND v > 3")
-        self.assertLess(len(some["data-files"]), len(everything["data-files"]))
-        self.assertEqual({"v > 3"}, {file["residual"] for file in some["data-files"]})
-        self.assertGreater(some["metrics"]["data-files-pruned"], 0)
+        self.assertLess(len(some["dataFiles"]), len(everything["dataFiles"]))
+        self.assertEqual({"v > 3"}, {file["residual"] for file in some["dataFiles"]})
+        self.assertGreater(some["metrics"]["dataFilesPruned"], 0)
 
 
 class Inspect(unittest.TestCase):

@@ -11,9 +11,6 @@ CLI = os.environ["DELENDA_CLI"]
 ICEBERG = Path(os.environ["DELENDA_FIXTURES"]) / "iceberg"
 MAP = ["--map-location", f"/warehouse={ICEBERG}"]
 
-# Tables with equality deletes in their current snapshot or an older one.
-EQUALITY = {"cl_eq_range", "eq_composite_null", "eq_dropped_key", "eq_int", "eq_nested_key", "eq_partitioned_global",
-            "eq_renamed", "eq_types", "eq_v3", "eq_v3_global", "upsert_v2", "upsert_v3"}  # fmt: skip
 # A column of a type that cannot be read.
 VARIANT = {"v3_variant"}
 
@@ -24,7 +21,7 @@ def readable_tables() -> list[Path]:
     for expected in sorted(ICEBERG.glob("*.expected")):
         table = expected.with_suffix("")
         name = table.name
-        if not table.is_dir() or name.startswith(("invalid_", "unsupported_")) or name in EQUALITY | VARIANT:
+        if not table.is_dir() or name.startswith(("invalid_", "unsupported_")) or name in VARIANT:
             continue
         tables.append(table)
     return tables

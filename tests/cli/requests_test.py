@@ -31,11 +31,11 @@ class Opens(unittest.TestCase):
         snapshot = json.loads(run("inspect", table, "--json").stdout)["snapshots"][3]
         at = ["--snapshot", snapshot["snapshot-id"]]
         plan = json.loads(run("plan", table, *MAP, *at, "--json").stdout)
-        self.assertEqual((0, 4), (plan["metrics"]["delete-manifests"], plan["metrics"]["data-manifests"]))
+        self.assertEqual((0, 4), (plan["metrics"]["deleteManifests"], plan["metrics"]["dataManifests"]))
         opened = self.opened(table, "scan", table, *MAP, *at)
         self.assertEqual(len(opened), len(set(opened)), "a file was opened twice")
         names = [Path(path).name for path in opened]
-        self.assertEqual({Path(f["path"]).name for f in plan["data-files"]}, {n for n in names if n.endswith(".parquet")})
+        self.assertEqual({Path(f["path"]).name for f in plan["dataFiles"]}, {n for n in names if n.endswith(".parquet")})
         self.assertEqual(1, sum(name.startswith("snap-") for name in names))
         self.assertEqual(4, sum(name.endswith(".avro") and not name.startswith("snap-") for name in names))
         rest = [name for name in names if not name.endswith((".avro", ".parquet"))]
@@ -43,7 +43,7 @@ class Opens(unittest.TestCase):
 
     def test_vectors_of_one_puffin_file_are_read_with_one_open(self):
         table = ICEBERG / "mor_dv_partitioned"
-        deletes = json.loads(run("plan", table, *MAP, "--json").stdout)["delete-files"]
+        deletes = json.loads(run("plan", table, *MAP, "--json").stdout)["deleteFiles"]
         opened = [path for path in self.opened(table, "scan", table, *MAP) if path.endswith(".puffin")]
         self.assertEqual(sorted({Path(d["path"]).name for d in deletes}), sorted(Path(path).name for path in opened))
         self.assertLess(len(opened), len(deletes))

@@ -105,6 +105,10 @@ Result<ManifestReader::CountMap> ManifestReader::BindMap(int32_t list_id, int32_
   map.list = DELENDA_TRY(columns_.Optional({kDataFile, list_id}, Storage::kList));
   map.key = DELENDA_TRY(columns_.Optional({kDataFile, list_id, key_id}, Storage::kInt));
   map.value = DELENDA_TRY(columns_.Optional({kDataFile, list_id, value_id}, value));
+  // Else a pair would have no cell to be read from.
+  if (!map.list->absent() && (map.key->absent() || map.value->absent()))
+    return Corrupt("manifest schema: map {} lacks its keys (id {}) or values (id {})", map.list->name(), key_id,
+                   value_id);
   return map;
 }
 
@@ -121,6 +125,11 @@ Result<void> ManifestReader::BindColumns() {
   key_metadata_ = DELENDA_TRY(columns_.Optional({kDataFile, 131}, Storage::kText));
   split_offsets_ = DELENDA_TRY(columns_.Optional({kDataFile, 132}, Storage::kList));
   equality_ids_ = DELENDA_TRY(columns_.Optional({kDataFile, 135}, Storage::kList));
+  for (const Column* list : {split_offsets_, equality_ids_}) {
+    if (list->absent()) continue;
+    if (list->children().size() != 1 || list->children()[0]->storage() != Storage::kInt)
+      return Corrupt("manifest schema: {} is not an array of integers", list->name());
+  }
   sort_order_ = DELENDA_TRY(columns_.Optional({kDataFile, 140}, Storage::kInt));
   first_row_id_ = DELENDA_TRY(columns_.Optional({kDataFile, 142}, Storage::kInt));
   referenced_ = DELENDA_TRY(columns_.Optional({kDataFile, 143}, Storage::kText));
@@ -156,11 +165,28 @@ Result<void> ManifestReader::BindColumns() {
 
 Result<bool> ManifestReader::NextBlock() {
   const auto next = [&]() -> Result<bool> {
-    if (!DELENDA_TRY(reader_.NextBlock(columns_))) return false;
+    if (!DELENDA_TRY(reader_.NextBlock(columns_))) {
+      DELENDA_TRY(CheckEntryCount());
+      return false;
+    }
+    entries_seen_ += static_cast<int64_t>(rows());
     DELENDA_TRY(CheckAndInherit());
     return true;
   };
   return WithContext(next(), "manifest", manifest_.path);
+}
+
+// A manifest that was cut between two Avro blocks is a valid Avro file: only the manifest list knows how many entries
+// it had. Without the lost ones, rows would be missing, or rows that were deleted be returned.
+Result<void> ManifestReader::CheckEntryCount() const {
+  if (!manifest_.added_files || !manifest_.existing_files || !manifest_.deleted_files) return {};
+  int64_t expected = 0;
+  if (__builtin_add_overflow(*manifest_.added_files, *manifest_.existing_files, &expected) ||
+      __builtin_add_overflow(expected, *manifest_.deleted_files, &expected) || expected != entries_seen_) {
+    return Corrupt("manifest holds {} entries, the manifest list says {} added, {} existing, {} deleted", entries_seen_,
+                   *manifest_.added_files, *manifest_.existing_files, *manifest_.deleted_files);
+  }
+  return {};
 }
 
 Result<void> ManifestReader::CheckAndInherit() {

@@ -39,7 +39,8 @@ class ManifestReader {
                                      const std::map<int32_t, BoundSpec>& specs, avro::SchemaCache& schemas,
                                      Options options);
 
-  // The next block's entries replace the last one's. False: the manifest has ended.
+  // The next block's entries replace the last one's. False: the manifest has ended. Corrupt: it ended with another
+  // number of entries than the manifest list says.
   Result<bool> NextBlock();
   size_t rows() const { return columns_.rows(); }
 
@@ -74,6 +75,7 @@ class ManifestReader {
       : reader_(std::move(reader)), columns_(std::move(columns)) {}
   Result<void> BindColumns();
   Result<CountMap> BindMap(int32_t list_id, int32_t key_id, int32_t value_id, avro::Storage value);
+  Result<void> CheckEntryCount() const;
   Result<void> CheckAndInherit();
   Result<std::shared_ptr<const PartitionTuple>> ReadPartition(size_t row);
   Result<Datum> PartitionValue(const avro::Column& column, size_t row, const Type& type) const;
@@ -85,6 +87,7 @@ class ManifestReader {
   Options options_;
   const BoundSpec* spec_ = nullptr;
   bool has_sequence_numbers_ = false;
+  int64_t entries_seen_ = 0;
 
   const avro::Column *status_ = nullptr, *snapshot_id_ = nullptr, *sequence_ = nullptr, *file_sequence_ = nullptr;
   const avro::Column *content_ = nullptr, *path_ = nullptr, *format_ = nullptr, *record_count_ = nullptr,

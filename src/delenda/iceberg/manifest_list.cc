@@ -95,6 +95,7 @@ Result<std::vector<ManifestFile>> DecodeManifestList(Bytes bytes, avro::SchemaCa
     manifest.first_row_id = OptionalInt(first_row_id, row);
     if (!key_metadata.IsNull(row)) return NotSupported("manifest {} is encrypted", manifest.path);
     if (partitions.IsNull(row)) continue;
+    manifest.partitions_listed = true;
     for (uint32_t i = partitions.Begin(row); i < partitions.End(row); ++i) {
       manifest.partitions.push_back(
           {.contains_null = contains_null.IsNull(i) || contains_null.Int(i) != 0,
@@ -120,7 +121,14 @@ Result<std::vector<ManifestFile>> ReadManifests(io::FileIO& io, const Snapshot& 
     return manifests;
   }
   const auto read = [&]() -> Result<std::vector<ManifestFile>> {
-    return DecodeManifestList(DELENDA_TRY(io::ReadWholeFile(io, snapshot.manifest_list)), schemas);
+    auto manifests =
+        DELENDA_TRY(DecodeManifestList(DELENDA_TRY(io::ReadWholeFile(io, snapshot.manifest_list)), schemas));
+    // A list that lost its blocks is a valid Avro file: it must not pass for an empty table.
+    const auto files = snapshot.summary.find("total-data-files");
+    if (manifests.empty() && files != snapshot.summary.end() && files->second != "0") {
+      return Corrupt("the manifest list holds no manifest; the snapshot's summary says {} data files", files->second);
+    }
+    return manifests;
   };
   auto manifests = read();
   if (!manifests) {

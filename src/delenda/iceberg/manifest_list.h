@@ -34,6 +34,7 @@ struct ManifestFile {
   std::optional<int64_t> added_files, existing_files, deleted_files;
   std::optional<int64_t> added_rows, existing_rows, deleted_rows;
   std::vector<FieldSummary> partitions;  // empty: unknown
+  bool partitions_listed = false;        // an empty list was written (unpartitioned), not none
   std::optional<int64_t> first_row_id;   // version 3, data manifests
 };
 

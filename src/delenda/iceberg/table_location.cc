@@ -58,7 +58,7 @@ Result<std::optional<std::string>> FindVersion(io::FileIO& io, std::string_view 
   return std::nullopt;
 }
 
-Result<LoadedTable> LoadFromListing(io::FileIO& io, std::string_view folder);
+Result<LoadedTable> LoadFromListing(io::FileIO& io, std::string_view folder, int64_t at_least);
 
 Result<LoadedTable> LoadFromHint(io::FileIO& io, std::string_view folder, std::string_view hint) {
   const auto version = WholeNumber(hint);
@@ -71,7 +71,7 @@ Result<LoadedTable> LoadFromHint(io::FileIO& io, std::string_view folder, std::s
   }
   auto path = DELENDA_TRY(FindVersion(io, folder, *version));
   // The version may be gone (old metadata is deleted after commits) while newer ones are there.
-  if (!path) return LoadFromListing(io, folder);
+  if (!path) return LoadFromListing(io, folder, *version);
   for (int64_t next = *version + 1;; ++next) {
     auto newer = DELENDA_TRY(FindVersion(io, folder, next));
     if (!newer) break;
@@ -80,7 +80,8 @@ Result<LoadedTable> LoadFromHint(io::FileIO& io, std::string_view folder, std::s
   return LoadFile(io, *std::move(path));
 }
 
-Result<LoadedTable> LoadFromListing(io::FileIO& io, std::string_view folder) {
+// `at_least`: the version of the hint. Metadata below it is an older state and must not pass for the current one.
+Result<LoadedTable> LoadFromListing(io::FileIO& io, std::string_view folder, int64_t at_least) {
   std::optional<int64_t> best;
   std::vector<std::string> paths;
   for (const auto& info : DELENDA_TRY(io.List(folder))) {
@@ -91,6 +92,11 @@ Result<LoadedTable> LoadFromListing(io::FileIO& io, std::string_view folder) {
     paths.push_back(info.path);
   }
   if (!best) return NotFound("no *.metadata.json in {}", folder);
+  if (*best < at_least) {
+    return NotFound(
+        "{} names version {}, which is gone; the newest in {} is {}, an older state: name its metadata file to read it",
+        kHintName, at_least, folder, *best);
+  }
   if (paths.size() > 1) {
     return ValidationFailed(
         "{} files have version {} in {} ({} and {} among them): a catalog knows which one counts; name the metadata "
@@ -117,7 +123,7 @@ Result<LoadedTable> LoadTable(io::FileIO& io, std::string_view location) {
   const auto hint = io::ReadWholeFile(io, io::Join(folder, kHintName), std::nullopt, kMaxHintBytes);
   if (hint) return WithContext(LoadFromHint(io, folder, Trim(AsText(*hint))), "table", location);
   if (hint.error().kind() != ErrorKind::kNotFound) return std::unexpected(hint.error());
-  auto table = LoadFromListing(io, folder);
+  auto table = LoadFromListing(io, folder, 0);
   if (!table && table.error().kind() == ErrorKind::kNotFound) {
     return NotFound("{} is no Iceberg table: it has no metadata/version-hint.text and no metadata/*.metadata.json",
                     location);

@@ -23,9 +23,9 @@ struct LoadedTable {
 // In a folder, metadata/version-hint.text names a version (a number N: vN.metadata.json or its gzip form) or a file. A
 // stale hint is followed forward: N + 1, N + 2 ... as long as they exist, since a writer renames first and updates the
 // hint later. Without a hint, or when the version that it names is gone, the folder is listed and the highest version
-// taken, of vN.metadata.json or NNNNN-<uuid>.metadata.json names; two files of one version number are ambiguous
-// (ValidationFailed: a lost commit's file beside the winner's; only a catalog knows which counts).
-// NotFound if there is no metadata.
+// taken (never one below the hint: an older state must not pass for the current one), of vN.metadata.json or
+// NNNNN-<uuid>.metadata.json names; two files of one version number are ambiguous (ValidationFailed: a lost commit's
+// file beside the winner's; only a catalog knows which counts). NotFound if there is no metadata.
 Result<LoadedTable> LoadTable(io::FileIO& io, std::string_view location);
 
 // The version number in a metadata file's name: "v12.metadata.json" → 12, "00012-<uuid>.gz.metadata.json" → 12; else

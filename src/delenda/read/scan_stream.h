@@ -22,14 +22,14 @@ struct ReadOptions {
   // come.
   bool ordered = false;
   // At most this many live rows, counted after deletes and filter.
-  std::optional<uint64_t> limit;
+  std::optional<uint64_t> limit = std::nullopt;
   // Also read the footer of every Puffin file and compare its blob entries with the plan's deletion vectors.
   bool verify_footers = false;
   // Bytes that the keys of equality deletes may take, for each layout and partition. More are refused.
   uint64_t equality_memory = uint64_t{2} << 30;
   // Rows of a batch, at most.
   int64_t batch_rows = 64 * 1024;
-  Hooks hooks;
+  Hooks hooks = {};
 };
 
 // What a stream did so far; the counts of the files are those of the tasks that were begun.

@@ -14,20 +14,10 @@ namespace {
 
 using namespace delenda::testing;  // NOLINT(google-build-using-namespace): the fixtures' vocabulary
 
-bool HasEqualityDeletes(const std::string& table) {
-  for (const Json& line : ReadJsonLines(table, "plan.jsonl")) {
-    for (const Json& file : line["deletes"]) {
-      if (file["content"] == "EQUALITY_DELETES") return true;
-    }
-  }
-  return false;
-}
-
 std::vector<std::string> ScannableTables() {
   std::vector<std::string> names;
   for (const std::string& name : ReadableIcebergTables()) {
-    if (HasExpected(name, "plan.jsonl") && HasExpected(name, "current.jsonl") && !HasEqualityDeletes(name) &&
-        name != "v3_variant") {
+    if (HasExpected(name, "plan.jsonl") && HasExpected(name, "current.jsonl") && name != "v3_variant") {
       names.push_back(name);
     }
   }
@@ -74,8 +64,9 @@ TEST_P(FixtureScan, OrderedStreamIsThatOfOneThread) {
 }
 
 // Positions are ordinals in the file, whatever else of the scan changes.
-TEST_P(FixtureScan, LivePositionsAreThoseThatThePeerReturns) {
-  if (!HasExpected(GetParam(), "deleted-positions.jsonl")) GTEST_SKIP() << "no positions recorded for this table";
+class FixturePositions : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(FixturePositions, AreThoseThatThePeerReturns) {
   plan::ScanRequest request;
   request.select_all = false;
   request.select = {"_file", "_pos"};
@@ -181,6 +172,15 @@ TEST(VariantFixture, IsRefusedOnlyWhenTheColumnIsWanted) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Tables, FixtureScan, ::testing::ValuesIn(ScannableTables()),
+                         [](const auto& param) { return param.param; });
+
+std::vector<std::string> TablesWithPositions() {
+  std::vector<std::string> names = ScannableTables();
+  std::erase_if(names, [](const std::string& name) { return !HasExpected(name, "deleted-positions.jsonl"); });
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Tables, FixturePositions, ::testing::ValuesIn(TablesWithPositions()),
                          [](const auto& param) { return param.param; });
 
 }  // namespace
