@@ -1,9 +1,11 @@
 #include "delenda/iceberg/table_metadata.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "delenda/base/gzip.h"
 #include "delenda/formats/json/json.h"
+#include "delenda/formats/json/writer.h"
 #include "delenda/iceberg/schema_json.h"
 
 namespace delenda::iceberg {
@@ -59,9 +61,18 @@ Result<SnapshotRef> RefFromJson(const json::Value& value) {
   return ref;
 }
 
+std::string TextOf(const json::Value& value) {
+  json::Writer text;
+  text.Copy(value);
+  return std::move(text).Finish();
+}
+
 Result<void> ParseSchemas(const json::Value& root, TableMetadata& metadata) {
   if (const auto schemas = DELENDA_TRY(root.Optional<json::Array>("schemas"))) {
-    for (const auto schema : *schemas) metadata.schemas.push_back(DELENDA_TRY(SchemaFromJson(schema)));
+    for (const auto schema : *schemas) {
+      metadata.schemas.push_back(DELENDA_TRY(SchemaFromJson(schema)));
+      metadata.as_read.schemas[metadata.schemas.back().id()] = TextOf(schema);
+    }
     metadata.current_schema_id = DELENDA_TRY(root.Get<int32_t>("current-schema-id"));
   } else {
     if (metadata.format_version > 1) return root.Fail("lacks schemas");
@@ -74,7 +85,10 @@ Result<void> ParseSchemas(const json::Value& root, TableMetadata& metadata) {
 
 Result<void> ParseSpecs(const json::Value& root, TableMetadata& metadata) {
   if (const auto specs = DELENDA_TRY(root.Optional<json::Array>("partition-specs"))) {
-    for (const auto spec : *specs) metadata.specs.push_back(DELENDA_TRY(PartitionSpecFromJson(spec)));
+    for (const auto spec : *specs) {
+      metadata.specs.push_back(DELENDA_TRY(PartitionSpecFromJson(spec)));
+      metadata.as_read.specs[metadata.specs.back().spec_id] = TextOf(spec);
+    }
     metadata.default_spec_id = DELENDA_TRY(root.Get<int32_t>("default-spec-id"));
   } else {
     if (metadata.format_version > 1) return root.Fail("lacks partition-specs");
@@ -82,6 +96,80 @@ Result<void> ParseSpecs(const json::Value& root, TableMetadata& metadata) {
   }
   if (metadata.FindSpec(metadata.default_spec_id) == nullptr)
     return root.Fail("default-spec-id names no partition spec");
+  if (const auto last = DELENDA_TRY(root.Optional<int32_t>("last-partition-id"))) {
+    metadata.last_partition_id = *last;
+  } else {
+    for (const auto& spec : metadata.specs) {
+      for (const auto& field : spec.fields)
+        metadata.last_partition_id = std::max(metadata.last_partition_id, field.field_id);
+    }
+  }
+  return {};
+}
+
+Result<std::vector<StatisticsFile>> StatisticsFromJson(const json::Value& root, std::string_view key) {
+  std::vector<StatisticsFile> files;
+  if (const auto array = DELENDA_TRY(root.Optional<json::Array>(key))) {
+    for (const auto file : *array) {
+      files.push_back({
+        .snapshot_id = DELENDA_TRY(file.Get<int64_t>("snapshot-id"))
+        , .path = DELENDA_TRY(file.Get<std::string>("statistics-path"))
+        , .json = TextOf(file)
+      });
+    }
+  }
+  return files;
+}
+
+// What reading does not need and a rewrite must keep.
+Result<void> ParseKept(const json::Value& root, TableMetadata& metadata) {
+  if (const auto orders = DELENDA_TRY(root.Optional<json::Array>("sort-orders"))) {
+    for (const auto order : *orders) {
+      metadata.sort_orders.push_back({
+        .order_id = DELENDA_TRY(order.Get<int32_t>("order-id"))
+        , .json = TextOf(order)
+      });
+    }
+    metadata.default_sort_order_id = DELENDA_TRY(root.Get<int32_t>("default-sort-order-id"));
+  }
+  metadata.statistics = DELENDA_TRY(StatisticsFromJson(root, "statistics"));
+  metadata.partition_statistics = DELENDA_TRY(StatisticsFromJson(root, "partition-statistics"));
+  if (const auto log = DELENDA_TRY(root.Optional<json::Array>("metadata-log"))) {
+    for (const auto entry : *log) {
+      metadata.metadata_log.push_back({
+        .timestamp_ms = DELENDA_TRY(entry.Get<int64_t>("timestamp-ms"))
+        , .metadata_file = DELENDA_TRY(entry.Get<std::string>("metadata-file"))
+      });
+    }
+  }
+  static constexpr std::string_view kKnown[] = {"format-version",
+                                                "table-uuid",
+                                                "location",
+                                                "last-sequence-number",
+                                                "last-updated-ms",
+                                                "last-column-id",
+                                                "schema",
+                                                "schemas",
+                                                "current-schema-id",
+                                                "partition-spec",
+                                                "partition-specs",
+                                                "default-spec-id",
+                                                "last-partition-id",
+                                                "default-sort-order-id",
+                                                "sort-orders",
+                                                "properties",
+                                                "snapshots",
+                                                "refs",
+                                                "current-snapshot-id",
+                                                "next-row-id",
+                                                "statistics",
+                                                "snapshot-log",
+                                                "metadata-log",
+                                                "partition-statistics"};
+  for (const auto member : DELENDA_TRY(root.As<json::Object>())) {
+    if (std::ranges::find(kKnown, member.key()) == std::end(kKnown))
+      metadata.other_members.emplace_back(member.key(), TextOf(member));
+  }
   return {};
 }
 
@@ -139,6 +227,7 @@ Result<TableMetadata> TableMetadata::Parse(ByteView bytes) {
   DELENDA_TRY(ParseSchemas(root, metadata));
   DELENDA_TRY(ParseSpecs(root, metadata));
   DELENDA_TRY(ParseHistory(root, metadata));
+  DELENDA_TRY(ParseKept(root, metadata));
   return metadata;
 }
 

@@ -1,4 +1,4 @@
-// The metadata file of an Iceberg table (spec, "Table Metadata"), format versions 1 to 3, as far as reading needs it.
+// The metadata file of an Iceberg table (spec, "Table Metadata"), format versions 1 to 3.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "delenda/base/bytes.h"
@@ -44,6 +45,24 @@ struct SnapshotLogEntry {
   int64_t snapshot_id = 0;
 };
 
+struct MetadataLogEntry {
+  int64_t timestamp_ms = 0;
+  std::string metadata_file;
+};
+
+// spec, "Sorting". Only kept: what it says of the order of rows is not used.
+struct SortOrder {
+  int32_t order_id = 0;
+  std::string json;  // the whole object
+};
+
+// spec, "Table Statistics", "Partition Statistics". Only kept, and found by the snapshot that they are of.
+struct StatisticsFile {
+  int64_t snapshot_id = 0;
+  std::string path;
+  std::string json;  // the whole object
+};
+
 struct TableMetadata {
   int32_t format_version = 0;
   std::string table_uuid;
@@ -55,12 +74,26 @@ struct TableMetadata {
   int32_t current_schema_id = 0;
   std::vector<PartitionSpec> specs;
   int32_t default_spec_id = 0;
+  int32_t last_partition_id = 999;  // highest partition field id that was ever given
+  std::vector<SortOrder> sort_orders;
+  int32_t default_sort_order_id = 0;
   std::map<std::string, std::string> properties;
   std::optional<int64_t> current_snapshot_id;
   std::vector<Snapshot> snapshots;
   std::vector<SnapshotLogEntry> snapshot_log;
   std::map<std::string, SnapshotRef> refs;  // "main" is present whenever there is a current snapshot
   std::optional<int64_t> next_row_id;       // version 3
+  std::vector<StatisticsFile> statistics, partition_statistics;
+  std::vector<MetadataLogEntry> metadata_log;
+  // Members of the file that none of the above holds: name and JSON text, in the order of the file.
+  std::vector<std::pair<std::string, std::string>> other_members;
+
+  // JSON texts by id, as they were read. They may hold what Schema and PartitionSpec do not (free texts, members of
+  // later versions) and a rewrite must keep. Schemas and specs never change under one id.
+  struct Texts {
+    std::map<int32_t, std::string> schemas, specs;
+  };
+  Texts as_read;
 
   // Corrupt for JSON that breaks the spec (the message holds the JSON path); NotSupported for a format version above 3
   // or an encrypted table. `bytes` may be gzip (found by its magic, not by the name).
