@@ -4,7 +4,7 @@ FUZZ_SECONDS ?= 600
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev build test demo soak tsan fuzz headers tidy bench format check clean
+.PHONY: interop help setup setup-dev build test demo soak tsan fuzz headers tidy bench format check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +48,11 @@ soak: tsan headers fuzz ## The long checks: thread sanitizer, every header on it
 tidy: setup-dev ## Run clang-tidy over every file
 	cmake --preset tidy
 	cmake --build --preset tidy
+
+interop: setup ## Let Iceberg Java, Spark and PyIceberg read tables whose metadata is written here (needs Maven and a JDK; downloads them)
+	cmake --preset dev -DDELENDA_INTEROP_JAVA=ON
+	cmake --build --preset dev --target write_table
+	ctest --preset dev -L interop
 
 bench: setup-dev ## Build optimised and run every benchmark (BENCH_ARGS go to each)
 	cmake --preset release
