@@ -65,6 +65,7 @@ function(delenda_test_folder folder)
   gtest_discover_tests(
     ${target}
     TEST_PREFIX "${folder}."
+    NO_PRETTY_VALUES
     DISCOVERY_MODE PRE_TEST
     DISCOVERY_TIMEOUT 120
     PROPERTIES TIMEOUT 600 LABELS "${flat}")

@@ -9,6 +9,12 @@ find_package(DelendaLz4 REQUIRED)
 find_package(DelendaDeflate REQUIRED)
 find_package(DelendaRoaring REQUIRED)
 find_package(DelendaArrow REQUIRED)
+find_package(SQLite3 REQUIRED)
+
+# Headers only.
+find_path(DelendaToml_INCLUDE_DIR toml++/toml.h REQUIRED)
+add_library(DelendaToml::toml INTERFACE IMPORTED)
+target_include_directories(DelendaToml::toml SYSTEM INTERFACE "${DelendaToml_INCLUDE_DIR}")
 
 if(NOT TARGET zstd::libzstd)
   # Older packages name the shared and the static library only.

@@ -17,7 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!selected || (metadata->current_snapshot_id && selected->snapshot == nullptr)) std::abort();
   for (const auto& spec : metadata->specs) {
     const BoundSpec bound = BoundSpec::Make(spec, metadata->CurrentSchema());
-    if (bound.source_types.size() != spec.fields.size() || bound.result_types.size() != spec.fields.size()) std::abort();
+    if (bound.source_types.size() != spec.fields.size() || bound.result_types.size() != spec.fields.size())
+      std::abort();
   }
   for (const auto& [name, ref] : metadata->refs) (void)iceberg::SelectSnapshot(*metadata, {.ref = name});
   return 0;

@@ -14,6 +14,7 @@ pyroaring_sha256=e33bf8fc8d8aad7373f62147cb5dbfaf0fdcf19af8069d034cd8ef4fb41a78a
 packages=(
   ca-certificates cmake ninja-build g++ ccache python3 python3-venv clang-format-19 strace
   libfmt-dev nlohmann-json3-dev libdeflate-dev libzstd-dev libsnappy-dev liblz4-dev libcli11-dev
+  libsqlite3-dev libtomlplusplus-dev
   libgtest-dev libgmock-dev librapidcheck-dev
 )
 if [[ "${1:-}" == dev ]]; then

@@ -15,8 +15,10 @@ namespace delenda::cli {
 namespace {
 
 constexpr const char* kDescription =
-    "delenda reads lakehouse tables whose rows were deleted by deletion vectors and position delete files.\n"
-    "TABLE is the folder of an Apache Iceberg table (format version 1, 2 or 3), or one of its *.metadata.json files.";
+    "delenda reads lakehouse tables whose rows were deleted by deletion vectors, position deletes and equality "
+    "deletes.\n"
+    "TABLE is the folder of an Apache Iceberg table (format version 1, 2 or 3), one of its *.metadata.json files, or\n"
+    "catalog.namespace.table.";
 
 constexpr const char* kExitCodes =
     "Exit codes:\n"
@@ -36,13 +38,16 @@ constexpr const char* kGeneralExamples =
     "\n'delenda COMMAND --help' shows all options of a command.\n\n";
 
 constexpr const char* kScanExamples =
-    "\nOutput: an aligned table on a terminal, else JSON lines.\n"
+    "\nOutput: an aligned table on a terminal, else JSON lines; --format arrow is an IPC stream, -o FILE.arrow an IPC "
+    "file.\n"
     "\nExamples:\n"
     "  delenda scan warehouse/orders\n"
+    "  delenda scan warehouse/orders -o orders.parquet\n"
     "  delenda scan warehouse/orders --select id,amount --where \"day >= '2024-02-01' AND note IS NOT NULL\"\n"
     "  delenda scan warehouse/orders --select 'id,\"odd,name\"' --limit 10 --format table\n"
     "  delenda scan warehouse/orders --snapshot 3237364803904545526 --with-metadata > rows.jsonl\n"
-    "  delenda scan copy/orders --map-location s3://lake/orders=copy/orders\n";
+    "  delenda scan copy/orders --map-location s3://lake/orders=copy/orders\n"
+    "  delenda scan --shard shards/shard-0.json\n";
 
 constexpr const char* kCountExamples =
     "\nReads nothing but metadata where every delete of a file is a deletion vector and partition values decide the "
@@ -57,7 +62,8 @@ constexpr const char* kPlanExamples =
     "else one JSON document.\n"
     "\nExamples:\n"
     "  delenda plan warehouse/orders --where \"id BETWEEN 100 AND 200\"\n"
-    "  delenda plan warehouse/orders --json | jq '.\"data-files\" | length'\n";
+    "  delenda plan warehouse/orders --json | jq '.dataFiles | length'\n"
+    "  delenda plan warehouse/orders --shards 8 -o shards && delenda scan --shard shards/shard-0.json\n";
 
 constexpr const char* kInspectExamples =
     "\nWHAT is one of:\n"
@@ -89,11 +95,14 @@ T ValueOrUsage(Result<T> result, const char* option) {
   return *std::move(result);
 }
 
-void AddTable(CLI::App& app, Arguments& arguments, Texts& texts) {
-  app.add_option("TABLE", arguments.table, "table folder or metadata file")->required();
+void AddTable(CLI::App& app, Arguments& arguments, Texts& texts, bool required = true) {
+  app.add_option("TABLE", arguments.table, "table folder, metadata file, or catalog.namespace.table")
+      ->required(required);
   app.add_option("--map-location", texts.mappings, "files whose location begins with FROM are now at TO (repeatable)")
       ->type_name("FROM=TO")
       ->allow_extra_args(false);
+  app.add_option("--config", arguments.config, "TOML file with catalogs (else $DELENDA_CONFIG or ~/.delenda.toml)")
+      ->type_name("FILE");
   app.add_option("--threads", arguments.threads, "threads to work with (0: all)")
       ->type_name("N")
       ->check(CLI::Range(0, 1024).description(""));
@@ -124,6 +133,11 @@ void AddColumns(CLI::App& app, Texts& texts) {
       ->allow_extra_args(false);
 }
 
+void AddMetadata(CLI::App& app, Arguments& arguments) {
+  app.add_flag("--with-metadata", arguments.scan.with_metadata,
+               "append _file (data file) and _pos (position of the row in it)");
+}
+
 void AddFormat(CLI::App& app, Texts& texts, std::vector<std::string> formats) {
   app.add_option("--format", texts.format, "output format")->check(CLI::IsMember(std::move(formats)));
 }
@@ -140,6 +154,25 @@ void AddSplit(CLI::App& app, Arguments& arguments) {
       ->transform(CLI::AsSizeValue(false).description(""));
 }
 
+void AddOutput(CLI::App& app, Arguments& arguments, const char* type, const char* description) {
+  auto* output = app.add_option("-o,--output", arguments.output, description)->type_name(type);
+  app.add_flag("--overwrite", arguments.overwrite, "replace what -o names if it exists")->needs(output);
+}
+
+// A shard holds what these decide.
+void CheckShard(const CLI::App& scan, const Arguments& arguments) {
+  if (arguments.shard.empty()) {
+    if (arguments.table.empty()) throw CLI::RequiredError("TABLE");
+    return;
+  }
+  for (const char* name : {"TABLE", "--select", "--where", "--snapshot", "--ref", "--as-of", "--with-metadata",
+                           "--split-size", "--allow-dangling-dvs"}) {
+    if (scan.get_option(name)->count() == 0) continue;
+    throw CLI::ValidationError("--shard",
+                               fmt::format("the shard says already what to read: {} can't be given with it", name));
+  }
+}
+
 void Understand(Arguments& arguments, const Texts& texts) {
   for (const auto& text : texts.mappings) {
     arguments.mappings.push_back(ValueOrUsage(ParseLocationMapping(text), "--map-location"));
@@ -149,9 +182,23 @@ void Understand(Arguments& arguments, const Texts& texts) {
     if (!arguments.scan.columns) arguments.scan.columns.emplace();
     for (auto& name : ValueOrUsage(SplitNames(text), "--select")) arguments.scan.columns->push_back(std::move(name));
   }
-  if (texts.format == "table") arguments.format = OutputFormat::kTable;
-  if (texts.format == "jsonl") arguments.format = OutputFormat::kLines;
-  if (texts.format == "json") arguments.format = OutputFormat::kDocument;
+  static constexpr std::pair<std::string_view, OutputFormat> kFormats[] = {
+      {"table", OutputFormat::kTable}, {"jsonl", OutputFormat::kLines}, {"json", OutputFormat::kDocument},
+      {"csv", OutputFormat::kCsv},     {"arrow", OutputFormat::kArrow}, {"parquet", OutputFormat::kParquet}};
+  std::string format = texts.format;
+  if (arguments.command == Command::kScan && !arguments.output.empty() && format.empty()) {
+    // The name of the file says it.
+    const size_t dot = arguments.output.rfind('.');
+    format = dot == std::string::npos ? "" : arguments.output.substr(dot + 1);
+    if (format != "csv" && format != "arrow" && format != "parquet" && format != "jsonl") {
+      throw CLI::ValidationError("-o",
+                                 "the file's name must end with .csv, .arrow, .parquet or .jsonl, or --format say "
+                                 "what to write");
+    }
+  }
+  for (const auto& [name, known] : kFormats) {
+    if (format == name) arguments.format = known;
+  }
   if (arguments.json) {
     if (arguments.format == OutputFormat::kTable) throw CLI::ValidationError("--json", "contradicts --format table");
     if (!arguments.format) arguments.format = OutputFormat::kDocument;
@@ -181,14 +228,16 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
   app.get_formatter()->column_width(34);
 
   CLI::App* scan = app.add_subcommand("scan", "print the live rows of a table");
-  AddTable(*scan, arguments, texts);
+  AddTable(*scan, arguments, texts, false);
+  scan->add_option("--shard", arguments.shard, "instead of TABLE: read what this file of plan --shards says (-: stdin)")
+      ->type_name("FILE");
   AddSnapshot(*scan, arguments, texts);
   AddFilter(*scan, arguments);
   AddColumns(*scan, texts);
   scan->add_option("--limit", arguments.scan.limit, "at most this many rows")->type_name("N");
-  AddFormat(*scan, texts, {"table", "jsonl"});
-  scan->add_flag("--with-metadata", arguments.scan.with_metadata,
-                 "append _file (data file) and _pos (position of the row in it)");
+  AddFormat(*scan, texts, {"table", "jsonl", "csv", "arrow", "parquet"});
+  AddOutput(*scan, arguments, "FILE", "write to FILE, whole or not at all: .csv, .arrow, .parquet or .jsonl");
+  AddMetadata(*scan, arguments);
   scan->add_flag("--ordered", arguments.scan.ordered, "rows in the order of the plan, the same in every run");
   AddSplit(*scan, arguments);
   AddVerify(*scan, arguments);
@@ -207,8 +256,15 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
   AddSnapshot(*plan, arguments, texts);
   AddFilter(*plan, arguments);
   AddColumns(*plan, texts);
+  AddMetadata(*plan, arguments);
   AddFormat(*plan, texts, {"table", "json"});
   AddSplit(*plan, arguments);
+  plan->add_option("--shards", arguments.shards,
+                   "cut the scan into N parts of about equal bytes: one line of JSON each, for scan --shard")
+      ->type_name("N")
+      ->check(CLI::Range(1, 65536).description(""));
+  AddOutput(*plan, arguments, "DIR", "with --shards: write the parts to DIR/shard-0.json, ...");
+  plan->get_option("--output")->needs("--shards");
   plan->footer(kPlanExamples);
 
   CLI::App* inspect = app.add_subcommand("inspect", "look at snapshots, files and deletes");
@@ -228,6 +284,9 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
     if (plan->parsed()) arguments.command = Command::kPlan;
     if (inspect->parsed()) arguments.command = Command::kInspect;
     Understand(arguments, texts);
+    if (scan->parsed()) CheckShard(*scan, arguments);
+    if (arguments.shards && arguments.format == OutputFormat::kTable)
+      throw CLI::ValidationError("--shards", "contradicts --format table");
   } catch (const CLI::ParseError& error) {
     // Help and version come as exceptions too, with code 0.
     if (error.get_exit_code() == 0) return app.exit(error, std::cout, std::cerr);

@@ -17,12 +17,13 @@ namespace delenda::cli {
 enum class Command : uint8_t { kScan, kCount, kPlan, kInspect };
 enum class InspectWhat : uint8_t { kSnapshots, kFiles, kDeletes, kRefs, kHistory, kDv };
 
-enum class OutputFormat : uint8_t { kTable, kLines, kDocument };
+enum class OutputFormat : uint8_t { kTable, kLines, kDocument, kCsv, kArrow, kParquet };
 
 struct Arguments {
   Command command = Command::kScan;
-  std::string table;
+  std::string table;  // empty for scan --shard
   std::vector<LocationMapping> mappings;
+  std::optional<std::string> config;
   uint64_t threads = 0;
   bool json = false;
   bool stats = false;
@@ -30,8 +31,12 @@ struct Arguments {
   std::optional<OutputFormat> format;  // not set: it depends on where the output goes
   ScanOptions scan;                    // inspect uses `at` only
   InspectWhat what = InspectWhat::kSnapshots;
-  std::string file;  // inspect dv
-  bool all = false;  // inspect dv: every run
+  std::string shard;               // scan --shard: a file, or "-" for standard input
+  std::optional<uint64_t> shards;  // plan --shards
+  std::string output;              // scan: a file; plan --shards: a folder. Empty: standard output
+  bool overwrite = false;          // of `output`
+  std::string file;                // inspect dv
+  bool all = false;                // inspect dv: every run
 };
 
 // Parses the command line. An int is the exit code of a program that has said all it had to: help, version, usage

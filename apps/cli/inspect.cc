@@ -270,7 +270,7 @@ Result<void> PrintDvs(const std::vector<DvInfo>& dvs, bool all, OutputFormat for
 }  // namespace
 
 Result<void> RunInspect(Session& session) {
-  const Table& table = session.table;
+  const Table& table = *session.table;
   const Arguments& arguments = session.arguments;
   const SnapshotChoice& at = arguments.scan.at;
   const OutputFormat format = session.Format(OutputFormat::kLines);

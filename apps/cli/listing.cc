@@ -35,6 +35,9 @@ Result<void> Listing::Print(OutputFormat format, Output& out) const {
       text += summary;
       break;
     }
+    case OutputFormat::kCsv:
+    case OutputFormat::kArrow:
+    case OutputFormat::kParquet: return std::unexpected(Error(ErrorKind::kInternal, "a listing in a format of rows"));
   }
   return out.Write(text);
 }

@@ -1,3 +1,4 @@
+#include <delenda/shard.h>
 #include <delenda/table.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -6,10 +7,14 @@
 #include <chrono>
 #include <csignal>
 #include <exception>
+#include <filesystem>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <variant>
 
 #include "cli/arguments.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "cli/progress_bar.h"
 #include "cli/report.h"
@@ -37,6 +42,14 @@ void CancelOnInterrupt(const CancelToken& token) {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
+Result<Shard> ReadShard(const std::string& path, OpenOptions options) {
+  auto text = ReadText(path);
+  if (!text) return std::unexpected(std::move(text).error());
+  auto shard = Shard::Parse(*text, std::move(options));
+  if (!shard) shard.error().Add("file", path);
+  return shard;
+}
+
 Result<void> RunCommand(Session& session) {
   switch (session.arguments.command) {
     case Command::kScan: return RunScan(session);
@@ -56,6 +69,7 @@ int Run(const Arguments& arguments) {
   ProgressBar progress(error_output, !arguments.quiet);
 
   options.mappings = arguments.mappings;
+  options.config = arguments.config;
   options.threads = arguments.threads;
   options.hooks.progress = [&progress](const Progress& state) { progress.Show(state); };
   options.hooks.log = [&](LogLevel level, std::string_view line) {
@@ -71,17 +85,33 @@ int Run(const Arguments& arguments) {
     return phase == Phase::kOpen && error.kind() == ErrorKind::kNotFound ? kExitStorage : ExitCode(error);
   };
 
-  const auto table = Table::Open(arguments.table, std::move(options));
-  if (!table) return fail(table.error(), Phase::kOpen);
-  if (arguments.mappings.empty() && !arguments.table.ends_with(".json")) {
-    moved = fmt::format("{}={}", table->location(), arguments.table);
+  std::optional<Table> table;
+  std::optional<Shard> shard;
+  if (!arguments.shard.empty()) {
+    auto read = ReadShard(arguments.shard, std::move(options));
+    if (!read) return fail(read.error(), Phase::kWork);
+    shard = *std::move(read);
+  } else {
+    auto opened = Table::Open(arguments.table, std::move(options));
+    if (!opened) return fail(opened.error(), Phase::kOpen);
+    table = *std::move(opened);
+    std::error_code error;
+    if (arguments.mappings.empty() && std::filesystem::is_directory(arguments.table, error)) {
+      moved = fmt::format("{}={}", table->location(), arguments.table);
+    }
   }
   Stats stats;
-  Session session{.arguments = arguments, .out = out, .progress = progress, .table = *table, .stats = stats};
+  Session session{.arguments = arguments,
+                  .out = out,
+                  .progress = progress,
+                  .cancel = cancel,
+                  .table = table ? &*table : nullptr,
+                  .shard = shard ? &*shard : nullptr,
+                  .stats = stats};
   const auto done = RunCommand(session);
   progress.Clear();
   if (arguments.stats) {
-    stats.io = table->Io();
+    stats.io = table ? table->Io() : shard->Io();
     stats.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     static_cast<void>(error_output.Write(StatsText(stats, arguments.json)));
   }

@@ -1,6 +1,14 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
 #include "cli/listing.h"
+#include "cli/output_file.h"
 #include "cli/session.h"
 
 namespace delenda::cli {
@@ -17,15 +25,74 @@ std::string DeletesText(const DataFileInfo& file, const std::vector<DeleteInfo>&
   return text;
 }
 
+constexpr std::string_view kPrefix = "shard-";
+constexpr std::string_view kSuffix = ".json";
+
+// The shards that an earlier run left in the folder.
+std::vector<std::filesystem::path> OldShards(const std::filesystem::path& folder, std::error_code& error) {
+  std::vector<std::filesystem::path> found;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::string_view name = at->path().filename().native();
+    if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) continue;
+    name.remove_prefix(kPrefix.size());
+    name.remove_suffix(std::min(name.size(), kSuffix.size()));
+    if (!name.empty() && name.find_first_not_of("0123456789") == std::string_view::npos) found.push_back(at->path());
+  }
+  return found;
+}
+
+Result<void> WriteShards(Session& session, const std::vector<std::string>& shards) {
+  const std::filesystem::path folder(session.arguments.output);
+  const auto failure = [&](ErrorKind kind, std::string message) {
+    Error error(kind, std::move(message));
+    error.Add("file", folder.native());
+    return std::unexpected(std::move(error));
+  };
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return failure(ErrorKind::kIo, fmt::format("the folder can't be made: {}", error.message()));
+  // Shards of another scan beside the new ones would be read as parts of one.
+  const auto old = OldShards(folder, error);
+  if (error) return failure(ErrorKind::kIo, fmt::format("the folder can't be listed: {}", error.message()));
+  if (!old.empty() && !session.arguments.overwrite)
+    return failure(ErrorKind::kAlreadyExists, "the folder holds shards already; --overwrite replaces them");
+  std::vector<OutputFile> files;
+  for (size_t i = 0; i < shards.size(); ++i) {
+    auto file = OutputFile::Create(folder / fmt::format("{}{}{}", kPrefix, i, kSuffix), session.arguments.overwrite,
+                                   session.cancel);
+    if (!file) return std::unexpected(std::move(file).error());
+    if (auto written = file->Write(shards[i]); !written) return written;
+    if (auto written = file->Write("\n"); !written) return written;
+    if (auto closed = file->Close(); !closed) return closed;
+    files.push_back(*std::move(file));
+  }
+  for (const auto& path : old) std::filesystem::remove(path, error);
+  for (auto& file : files) {
+    if (auto finished = file.Finish(); !finished) return finished;
+  }
+  return {};
+}
+
+Result<void> RunShards(Session& session) {
+  const auto shards = session.table->Shards(session.arguments.scan, static_cast<size_t>(*session.arguments.shards));
+  if (!shards) return std::unexpected(shards.error());
+  if (!session.arguments.output.empty()) return WriteShards(session, *shards);
+  for (const auto& shard : *shards) {
+    if (auto written = session.out.Write(shard + "\n"); !written) return written;
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> RunPlan(Session& session) {
+  if (session.arguments.shards) return RunShards(session);
   if (session.Format(OutputFormat::kDocument) != OutputFormat::kTable) {
-    const auto json = session.table.PlanJson(session.arguments.scan);
+    const auto json = session.table->PlanJson(session.arguments.scan);
     if (!json) return std::unexpected(json.error());
     return session.out.Write(*json);
   }
-  const auto plan = session.table.Plan(session.arguments.scan);
+  const auto plan = session.table->Plan(session.arguments.scan);
   if (!plan) return std::unexpected(plan.error());
   Listing listing{.name = "data-files",
                   .columns = {{.name = "data file", .keep_end = true},

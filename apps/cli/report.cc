@@ -16,7 +16,8 @@ std::string HintFor(const Error& error, Phase phase, std::string_view moved) {
   switch (error.kind()) {
     case ErrorKind::kNotFound:
       if (phase == Phase::kOpen) {
-        return "TABLE is the folder that holds the table's metadata folder, or one of its *.metadata.json files";
+        return "TABLE is the folder that holds the table's metadata folder, one of its *.metadata.json files, or "
+               "catalog.namespace.table";
       }
       if (!IsAboutFile(error)) return {};
       return fmt::format("if the table's files were moved, say where they are: --map-location {}",

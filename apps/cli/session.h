@@ -2,6 +2,7 @@
 #pragma once
 
 #include <delenda/hooks.h>
+#include <delenda/shard.h>
 #include <delenda/table.h>
 
 #include "cli/arguments.h"
@@ -15,7 +16,9 @@ struct Session {
   const Arguments& arguments;
   Output& out;
   ProgressBar& progress;
-  const Table& table;
+  const CancelToken& cancel;
+  const Table* table;  // null for `scan --shard`
+  const Shard* shard;  // null otherwise
   Stats& stats;
 
   // The format that was asked for, else a table on a terminal and `other` everywhere else.

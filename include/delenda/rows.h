@@ -72,6 +72,15 @@ enum class RowFormat : uint8_t {
   kJsonLines,
   // Columns aligned under their names, numbers to the right, and a last line "(42 rows)".
   kTable,
+  // RFC 4180: a line of names, lines that end with CR LF; NULL is empty, empty text is "". Values as in kTable, not
+  // cut;
+  // structs, lists and maps as JSON. (A NULL in a table of one column is an empty line.)
+  kCsv,
+  // Bytes of Arrow's IPC formats. Fields have their ids in their metadata, under "PARQUET:field_id".
+  kArrowStream,
+  kArrowFile,
+  // Bytes of a Parquet file, compressed with zstd; columns have their field ids.
+  kParquet,
 };
 
 struct WriteRowsOptions {
@@ -80,9 +89,10 @@ struct WriteRowsOptions {
   size_t width = 0;
 };
 
-// Writes what is left of `rows` to `sink` and returns the number of rows. Text is handed over in pieces of about 64
-// KiB; what is not yet handed over when the rows end with an error is dropped, so that a short result is all or
-// nothing. Memory: one batch; kTable also keeps the first 1,000 rows, which decide the widths.
+// Writes what is left of `rows` to `sink` and returns the number of rows. Text and bytes are handed over in pieces;
+// what is not yet handed over when the rows end with an error is dropped, so that a short result is all or nothing, and
+// what makes kArrowFile and kParquet readable comes last. Memory: one batch; kTable also keeps the first 1,000 rows,
+// which decide the widths, and kParquet a row group (2^20 rows), compressed.
 //
 // Errors: those of the stream and of the sink; NotSupported for an Arrow type that no table type gives.
 Result<uint64_t> WriteRows(RowStream& rows, const WriteRowsOptions& options, const TextSink& sink);

@@ -18,9 +18,9 @@ struct SnapshotChoice {
 
 struct ScanOptions {
   SnapshotChoice at = {};
-  // Names of top-level columns, and of metadata columns: _file (location of the data file), _pos (0-based ordinal of the
-  // row in it), _row_id and _last_updated_sequence_number (row lineage), _spec_id, _partition, and _deleted, with which
-  // deleted rows are returned too, marked. Not set: all columns of the table.
+  // Names of top-level columns, and of metadata columns: _file (location of the data file), _pos (0-based ordinal of
+  // the row in it), _row_id and _last_updated_sequence_number (row lineage), _spec_id, _partition, and _deleted, with
+  // which deleted rows are returned too, marked. Not set: all columns of the table.
   std::optional<std::vector<std::string>> columns = {};
   // Which rows, in a SQL-like form: "region = 'eu' AND (amount > 10.5 OR note IS NULL)". Empty: all.
   std::string where = {};

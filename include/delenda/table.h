@@ -31,6 +31,9 @@ struct OpenOptions {
   std::vector<LocationMapping> mappings = {};
   size_t threads = 0;  // for planning and reading; 0: one per hardware thread
   Hooks hooks = {};    // warnings go to `hooks.log`
+  // TOML file that says which catalogs there are. Not set: the file that the environment variable DELENDA_CONFIG names,
+  // else ~/.delenda.toml if it exists. Variables DELENDA_CATALOG__NAME__URI, __TYPE, __WAREHOUSE come on top.
+  std::optional<std::string> config = {};
 };
 
 // One version of a table's metadata, read when it was opened: commits of others show only in a table opened later.
@@ -47,8 +50,10 @@ struct OpenOptions {
 //          // {"id": 1, "amount": "12.50"} ...: rows that were deleted are not among them.
 class Table {
  public:
-  // An Iceberg table (format version 1, 2 or 3): its folder, or one of its metadata files (*.metadata.json).
-  // NotFound if there is no table; Corrupt for broken metadata; NotSupported for a format version above 3.
+  // An Iceberg table (format version 1, 2 or 3): its folder, one of its metadata files (*.metadata.json), or the name
+  // "catalog.namespace.table" of a table in a catalog, unless a file or folder has that name.
+  // NotFound if there is no table, or no such catalog; Corrupt for broken metadata; NotSupported for a format version
+  // above 3.
   static Result<Table> Open(std::string_view location, OpenOptions options = {});
 
   std::string_view format() const;  // "iceberg"
@@ -69,9 +74,13 @@ class Table {
 
   // The files that Scan would read, with their deletes.
   Result<PlanInfo> Plan(const ScanOptions& options = {}) const;
-  // The same as a JSON document {"snapshot-id", "schema-id", ..., "delete-files": [...], "data-files": [...]}: each
-  // delete file once, data files refer to them by index.
+  // The same as a JSON document {"version", "snapshotId", ..., "deleteFiles": [...], "dataFiles": [...]}: each delete
+  // file once, data files refer to them by index. It holds all that reading needs: Shard::Parse takes it.
   Result<std::string> PlanJson(const ScanOptions& options = {}) const;
+  // The scan cut into `count` parts of about equal bytes, each such a document of one line, for workers to read (see
+  // delenda/shard.h). Together they give the rows of Scan, without `limit` and `ordered`; some are empty when there are
+  // fewer files (or parts of files, by `split_size`) than shards. InvalidArgument for no shards or more than 65,536.
+  Result<std::vector<std::string>> Shards(const ScanOptions& options, size_t count) const;
 
   // All snapshots that the table keeps, oldest first.
   std::vector<SnapshotInfo> Snapshots() const;

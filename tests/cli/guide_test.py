@@ -16,11 +16,19 @@ SOURCE = Path(os.environ.get("DELENDA_SOURCE_DIR", ICEBERG.parents[2]))
 COLUMNS = 118
 
 
+# The configuration of the page on catalogs.
+CONFIG = """CONFIG=$(mktemp); trap 'rm -f "$CONFIG"' EXIT
+echo '[catalog.prod]
+uri = "sqlite:///sqlcatalog.db"
+catalog-name = "fixtures"' > "$CONFIG"
+"""
+
+
 def printed(command: str, folder: Path) -> str:
     """What a terminal of the width of the pages shows."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
-    script = "delenda() { \"$DELENDA_CLI\" \"$@\"; }; MAP='--map-location /warehouse=.'\n" + command
+    script = CONFIG + "delenda() { \"$DELENDA_CLI\" \"$@\"; }; MAP='--map-location /warehouse=.'\n" + command
     program = subprocess.Popen(["bash", "-c", script], stdout=theirs, stderr=theirs, cwd=folder,
                                env={**os.environ, "DELENDA_CLI": CLI, "LC_ALL": "C.UTF-8"})  # fmt: skip
     os.close(theirs)
@@ -35,7 +43,8 @@ def printed(command: str, folder: Path) -> str:
         text += piece
     os.close(ours)
     program.wait(timeout=60)
-    return text.decode().replace("\r\n", "\n")
+    # CSV has CR LF of its own, to which the terminal adds one more CR.
+    return text.decode().replace("\r\r\n", "\n").replace("\r\n", "\n")
 
 
 def without_times(text: str) -> str:
@@ -44,7 +53,7 @@ def without_times(text: str) -> str:
 
 class Guide(unittest.TestCase):
     def test_commands_print_what_the_pages_say(self):
-        for page, folder, count in (("reading.md", ICEBERG, 9), ("exit-codes.md", SOURCE, 1)):
+        for page, folder, count in (("reading.md", ICEBERG, 10), ("catalogs.md", ICEBERG, 2), ("exit-codes.md", SOURCE, 1)):
             blocks = re.findall(r"```\n\$ (delenda .*)\n((?:.*\n)*?)```", (SOURCE / "docs/guide" / page).read_text())
             self.assertEqual(count, len(blocks), page)
             for command, wanted in blocks:

@@ -34,7 +34,7 @@ def expected(table: Path) -> Path:
 def run(*arguments, timeout=300, **options) -> subprocess.CompletedProcess:
     """One run; arguments are texts or paths. Nothing is interpreted by a shell."""
     command = [CLI, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, **options)
+    return subprocess.run(command, capture_output=True, timeout=timeout, **{"text": True, **options})
 
 
 def scan(table, *arguments) -> list[dict]:

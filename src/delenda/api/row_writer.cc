@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "delenda/formats/json/writer.h"
 #include "delenda/formats/parquet/arrow_status.h"
 #include "delenda/rows.h"
+#include "delenda/write/row_file.h"
 
 namespace delenda {
 namespace {
@@ -86,11 +88,74 @@ Result<uint64_t> WriteTable(RowStream::Impl& rows, size_t width, const TextSink&
   return table.rows();
 }
 
+void AppendCsvCell(std::string& out, std::string_view text) {
+  if (!text.empty() && text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    out += text;
+    return;
+  }
+  out += '"';
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  out += '"';
+}
+
+Result<uint64_t> WriteCsv(RowStream::Impl& rows, const TextSink& sink) {
+  const arrow::Schema& schema = *rows.schema();
+  std::string text;
+  for (const auto& field : schema.fields()) {
+    if (!text.empty()) text += ',';
+    AppendCsvCell(text, field->name());
+  }
+  text += "\r\n";
+  std::string cell;
+  uint64_t count = 0;
+  while (const auto batch = DELENDA_TRY(rows.Next())) {
+    const Columns columns = DELENDA_TRY(MakeColumns(schema, *batch));
+    for (int64_t row = 0; row < batch->num_rows(); ++row) {
+      for (size_t i = 0; i < columns.size(); ++i) {
+        if (i > 0) text += ',';
+        if (columns[i]->IsNull(row)) continue;
+        cell.clear();
+        columns[i]->AppendCell(cell, row);
+        AppendCsvCell(text, cell);
+      }
+      text += "\r\n";
+      if (text.size() >= kPieceBytes) {
+        DELENDA_TRY(sink(text));
+        text.clear();
+      }
+    }
+    count += static_cast<uint64_t>(batch->num_rows());
+  }
+  DELENDA_TRY(sink(text));
+  return count;
+}
+
+Result<uint64_t> WriteFile(RowStream::Impl& rows, write::RowFileFormat format, const TextSink& sink) {
+  const auto writer = DELENDA_TRY(write::RowFileWriter::Make(format, rows.schema(), sink));
+  uint64_t count = 0;
+  while (const auto batch = DELENDA_TRY(rows.Next())) {
+    DELENDA_TRY(writer->Write(*batch));
+    count += static_cast<uint64_t>(batch->num_rows());
+  }
+  DELENDA_TRY(writer->Finish());
+  return count;
+}
+
 }  // namespace
 
 Result<uint64_t> WriteRows(RowStream& rows, const WriteRowsOptions& options, const TextSink& sink) {
   return parquet::Guarded([&]() -> Result<uint64_t> {
-    if (options.format == RowFormat::kTable) return WriteTable(rows.impl(), options.width, sink);
+    switch (options.format) {
+      case RowFormat::kTable: return WriteTable(rows.impl(), options.width, sink);
+      case RowFormat::kCsv: return WriteCsv(rows.impl(), sink);
+      case RowFormat::kArrowStream: return WriteFile(rows.impl(), write::RowFileFormat::kArrowStream, sink);
+      case RowFormat::kArrowFile: return WriteFile(rows.impl(), write::RowFileFormat::kArrowFile, sink);
+      case RowFormat::kParquet: return WriteFile(rows.impl(), write::RowFileFormat::kParquet, sink);
+      case RowFormat::kJsonLines: break;
+    }
     return WriteJsonLines(rows.impl(), sink);
   });
 }

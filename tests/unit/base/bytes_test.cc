@@ -172,25 +172,27 @@ TEST(Utf8, AcceptsExactlyWellFormedText) {
       {"\xc3\xa9", true},
       {"\xe2\x82\xac", true},
       {"\xf0\x9f\x97\x91", true},
-      {"\xf4\x8f\xbf\xbf", true},   // U+10FFFF
-      {"\xed\x9f\xbf", true},       // U+D7FF, before the surrogates
-      {"\xee\x80\x80", true},       // U+E000, after them
-      {"\x80", false},              // continuation byte alone
-      {"\xc3", false},              // ends too early
+      {"\xf4\x8f\xbf\xbf", true},  // U+10FFFF
+      {"\xed\x9f\xbf", true},      // U+D7FF, before the surrogates
+      {"\xee\x80\x80", true},      // U+E000, after them
+      {"\x80", false},             // continuation byte alone
+      {"\xc3", false},             // ends too early
       {"\xe2\x82", false},
       {"\xf0\x9f\x97", false},
-      {"\xc3\x28", false},          // no continuation byte
+      {"\xc3\x28", false},  // no continuation byte
       {"\xe2\x28\xa1", false},
-      {"\xc0\x80", false},          // overlong
+      {"\xc0\x80", false},  // overlong
       {"\xc1\xbf", false},
       {"\xe0\x80\xaf", false},
       {"\xf0\x80\x80\xaf", false},
-      {"\xed\xa0\x80", false},      // surrogate
+      {"\xed\xa0\x80", false},  // surrogate
       {"\xed\xbf\xbf", false},
       {"\xf4\x90\x80\x80", false},  // above U+10FFFF
       {"\xf5\x80\x80\x80", false},
       {"\xff", false},
-      {"a\xff" "b", false},
+      {"a\xff"
+       "b",
+       false},
   };
   for (const Case& c : cases) EXPECT_EQ(IsValidUtf8(c.text), c.valid) << testing::PrintToString(c.text);
 }

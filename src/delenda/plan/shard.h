@@ -1,0 +1,27 @@
+// Cutting a plan into shards: the tasks that one worker reads.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "delenda/base/result.h"
+#include "delenda/plan/scan_task.h"
+
+namespace delenda::plan {
+
+inline constexpr size_t kMaxShards = 65'536;
+
+// `count` plans that together have every task of `plan` once, each with the deletes that its tasks need and no others,
+// so that the rows of the shards are the rows of the plan.
+//
+// A task weighs the bytes of its row range and of its deletes (of a vector: its blob; of a file: all of it). The
+// heaviest task goes first, always to the shard that is lightest so far, so that no shard is heavier than 4/3 of what
+// is possible. Within a shard tasks keep the order of the plan. The same plan gives the same shards. With fewer tasks
+// than shards some are empty. A shard's metrics count its own data files; those of manifests are 0.
+//
+// EXAMPLE  tasks of 50, 30, 20 and 10 bytes, 2 shards  →  {50, 10}, {30, 20}
+//
+// InvalidArgument for no shards or more than kMaxShards.
+Result<std::vector<ScanPlan>> SplitPlan(const ScanPlan& plan, size_t count);
+
+}  // namespace delenda::plan
