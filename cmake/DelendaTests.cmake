@@ -62,6 +62,12 @@ function(delenda_test_folder folder)
     # Its tests may start the program.
     add_dependencies(${target} delenda_cli)
   endif()
+  if(DELENDA_SANITIZE)
+    # A start costs seconds under a sanitizer: one for all tests of a program, not one for each.
+    add_test(NAME ${folder} COMMAND ${target} --gtest_brief=1)
+    set_tests_properties(${folder} PROPERTIES TIMEOUT 3600 LABELS "${flat}")
+    return()
+  endif()
   gtest_discover_tests(
     ${target}
     TEST_PREFIX "${folder}."
