@@ -86,7 +86,6 @@ class ManifestReader {
   ManifestFile manifest_;
   Options options_;
   const BoundSpec* spec_ = nullptr;
-  bool has_sequence_numbers_ = false;
   int64_t entries_seen_ = 0;
 
   const avro::Column *status_ = nullptr, *snapshot_id_ = nullptr, *sequence_ = nullptr, *file_sequence_ = nullptr;
