@@ -1,16 +1,12 @@
 """The commands in docs/guide print what the pages say they print."""
 
-import fcntl
 import os
-import pty
 import re
-import struct
 import subprocess
-import termios
 import unittest
 from pathlib import Path
 
-from program import CLI, ICEBERG
+from program import CLI, ICEBERG, read_terminal, terminal
 
 SOURCE = Path(os.environ.get("DELENDA_SOURCE_DIR", ICEBERG.parents[2]))
 COLUMNS = 118
@@ -26,25 +22,15 @@ catalog-name = "fixtures"' > "$CONFIG"
 
 def printed(command: str, folder: Path) -> str:
     """What a terminal of the width of the pages shows."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
+    ours, theirs = terminal(COLUMNS)
     script = CONFIG + "delenda() { \"$DELENDA_CLI\" \"$@\"; }; MAP='--map-location /warehouse=.'\n" + command
     program = subprocess.Popen(["bash", "-c", script], stdout=theirs, stderr=theirs, cwd=folder,
                                env={**os.environ, "DELENDA_CLI": CLI, "LC_ALL": "C.UTF-8"})  # fmt: skip
     os.close(theirs)
-    text = b""
-    while True:
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        text += piece
-    os.close(ours)
+    text = read_terminal(ours)
     program.wait(timeout=60)
     # CSV has CR LF of its own, to which the terminal adds one more CR.
-    return text.decode().replace("\r\r\n", "\n").replace("\r\n", "\n")
+    return text.replace("\r\r\n", "\n").replace("\r\n", "\n")
 
 
 def without_times(text: str) -> str:

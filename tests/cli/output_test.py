@@ -1,37 +1,23 @@
 """What is printed where: formats, tables on a terminal, JSON values, --stats, help."""
 
-import fcntl
 import json
 import os
-import pty
-import struct
 import subprocess
-import termios
 import unittest
 
-from program import CLI, ICEBERG, MAP, run, scan
+from program import CLI, ICEBERG, MAP, read_terminal, run, scan, terminal
 
 TABLE = ICEBERG / "mor_dv"
 
 
 def on_terminal(*arguments, columns=100) -> tuple[str, str]:
     """Standard output and error of a run with a terminal as its standard output."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    ours, theirs = terminal(columns)
     program = subprocess.Popen([CLI, *map(str, arguments)], stdout=theirs, stderr=subprocess.PIPE)
     os.close(theirs)
-    text = b""
-    while True:
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        text += piece
-    os.close(ours)
+    text = read_terminal(ours)
     _, errors = program.communicate(timeout=60)
-    return text.decode().replace("\r\n", "\n"), errors.decode()
+    return text.replace("\r\n", "\n"), errors.decode()
 
 
 class Help(unittest.TestCase):

@@ -1,10 +1,14 @@
 """Starts the program under test and reads the expected rows of the fixtures."""
 
 import collections
+import fcntl
 import json
 import math
 import os
+import pty
+import struct
 import subprocess
+import termios
 from pathlib import Path
 
 CLI = os.environ["DELENDA_CLI"]
@@ -35,6 +39,28 @@ def run(*arguments, timeout=300, **options) -> subprocess.CompletedProcess:
     """One run; arguments are texts or paths. Nothing is interpreted by a shell."""
     command = [CLI, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, timeout=timeout, **{"text": True, **options})
+
+
+def terminal(columns: int) -> tuple[int, int]:
+    """A pseudo-terminal of 24 lines: our end, and the program's."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    return ours, theirs
+
+
+def read_terminal(ours: int) -> str:
+    """All that comes out until the other end is closed, which is the program's alone by then."""
+    text = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        text += piece
+    os.close(ours)
+    return text.decode()
 
 
 def scan(table, *arguments) -> list[dict]:

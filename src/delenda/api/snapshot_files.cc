@@ -10,23 +10,6 @@
 namespace delenda::api {
 namespace {
 
-// spec, "Reserved Field IDs": file_path of position delete files
-constexpr int32_t kDeletedPathId = 2147483546;
-
-// A source column that the chosen schema has dropped has its type in an older one.
-BoundSpec BindSpec(const PartitionSpec& spec, const Schema& schema, const std::vector<Schema>& schemas) {
-  BoundSpec bound = BoundSpec::Make(spec, schema);
-  for (auto older = schemas.rbegin(); older != schemas.rend(); ++older) {
-    const BoundSpec other = BoundSpec::Make(spec, *older);
-    for (size_t i = 0; i < bound.source_types.size(); ++i) {
-      if (bound.source_types[i].kind() != TypeKind::kUnknown) continue;
-      bound.source_types[i] = other.source_types[i];
-      bound.result_types[i] = other.result_types[i];
-    }
-  }
-  return bound;
-}
-
 struct ManifestFiles {
   std::vector<ContentFile> files;
   std::vector<std::optional<std::string>> scopes;
@@ -41,11 +24,7 @@ Result<ManifestFiles> ReadManifest(io::FileIO& io, const iceberg::ManifestFile& 
     for (size_t row = 0; row < reader.rows(); ++row) {
       if (!reader.IsLive(row)) continue;
       found.files.push_back(reader.File(row));
-      if (!is_deletes) continue;
-      std::optional<std::string> scope;
-      const auto lower = reader.LowerBound(row, kDeletedPathId);
-      if (lower && lower == reader.UpperBound(row, kDeletedPathId)) scope = std::string(*lower);
-      found.scopes.push_back(std::move(scope));
+      if (is_deletes) found.scopes.push_back(reader.FileScope(row));
     }
   }
   return found;
@@ -58,9 +37,7 @@ Result<SnapshotFiles> ReadSnapshotFiles(const Table::Impl& table, const Snapshot
   const auto selected = DELENDA_TRY(iceberg::SelectSnapshot(metadata, table.Select(at)));
   SnapshotFiles result;
   result.schema_id = selected.schema->id();
-  for (const auto& spec : metadata.specs) {
-    result.specs.emplace(spec.spec_id, BindSpec(spec, *selected.schema, metadata.schemas));
-  }
+  result.specs = iceberg::BindSpecs(metadata, *selected.schema);
   if (selected.snapshot == nullptr) return result;
   result.snapshot_id = selected.snapshot->snapshot_id;
 

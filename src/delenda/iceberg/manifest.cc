@@ -295,10 +295,7 @@ std::optional<ColumnStats> ManifestReader::Stats(size_t row, const BoundColumn& 
   const auto bound = [&](const CountMap& map) -> std::optional<Datum> {
     const auto at = map.Find(row, column.field_id);
     if (!at || map.value->IsNull(*at)) return std::nullopt;
-    auto value = DatumFromBound(column.type, AsBytes(map.value->Text(*at)));
-    // A NaN bound (old writers) has no order: pruning by it would lose rows.
-    if (!value || IsNan(*value)) return std::nullopt;
-    return *std::move(value);
+    return PruningBound(column.type, AsBytes(map.value->Text(*at)));
   };
   return ColumnStats{.value_count = count(value_counts_),
                      .null_count = count(null_counts_),
@@ -307,14 +304,12 @@ std::optional<ColumnStats> ManifestReader::Stats(size_t row, const BoundColumn& 
                      .upper = bound(upper_bounds_)};
 }
 
-std::optional<std::string_view> ManifestReader::LowerBound(size_t row, int32_t field_id) const {
-  const auto at = lower_bounds_.Find(row, field_id);
-  return at ? std::optional(lower_bounds_.value->Text(*at)) : std::nullopt;
-}
-
-std::optional<std::string_view> ManifestReader::UpperBound(size_t row, int32_t field_id) const {
-  const auto at = upper_bounds_.Find(row, field_id);
-  return at ? std::optional(upper_bounds_.value->Text(*at)) : std::nullopt;
+std::optional<std::string> ManifestReader::FileScope(size_t row) const {
+  const auto lower = lower_bounds_.Find(row, kDeletePathFieldId);
+  const auto upper = upper_bounds_.Find(row, kDeletePathFieldId);
+  if (!lower || !upper) return std::nullopt;
+  const std::string_view path = lower_bounds_.value->Text(*lower);
+  return path == upper_bounds_.value->Text(*upper) ? std::optional(std::string(path)) : std::nullopt;
 }
 
 std::shared_ptr<const FileMetrics> ManifestReader::Metrics(size_t row) const {

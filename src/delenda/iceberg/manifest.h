@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -57,9 +58,9 @@ class ManifestReader {
   // Counts and bounds of a column (with Options::bounds). Bounds that do not fit the type are an error of the file that
   // must not prune: they are left out.
   std::optional<ColumnStats> Stats(size_t row, const BoundColumn& column) const;
-  // A bound's raw bytes, for columns that are not in the schema (file_path of position deletes).
-  std::optional<std::string_view> LowerBound(size_t row, int32_t field_id) const;
-  std::optional<std::string_view> UpperBound(size_t row, int32_t field_id) const;
+  // The one data file that a position delete file covers, when the bounds of its file_path column are equal (with
+  // Options::bounds).
+  std::optional<std::string> FileScope(size_t row) const;
 
   ContentFile File(size_t row) const;
 

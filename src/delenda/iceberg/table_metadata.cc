@@ -203,7 +203,7 @@ Result<void> ParseHistory(const json::Value& root, TableMetadata& metadata) {
 
 Result<TableMetadata> TableMetadata::Parse(ByteView bytes) {
   Bytes inflated;
-  if (bytes.size() > 2 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b}) {
+  if (IsGzip(bytes)) {
     inflated = DELENDA_TRY(Gunzip(bytes, kMaxMetadataBytes));
     bytes = inflated;
   }
@@ -229,6 +229,23 @@ Result<TableMetadata> TableMetadata::Parse(ByteView bytes) {
   DELENDA_TRY(ParseHistory(root, metadata));
   DELENDA_TRY(ParseKept(root, metadata));
   return metadata;
+}
+
+std::map<int32_t, BoundSpec> BindSpecs(const TableMetadata& metadata, const Schema& schema) {
+  std::map<int32_t, BoundSpec> specs;
+  for (const auto& spec : metadata.specs) {
+    BoundSpec bound = BoundSpec::Make(spec, schema);
+    for (auto newest = metadata.schemas.rbegin(); newest != metadata.schemas.rend(); ++newest) {
+      const BoundSpec other = BoundSpec::Make(spec, *newest);
+      for (size_t i = 0; i < bound.source_types.size(); ++i) {
+        if (bound.source_types[i].kind() != TypeKind::kUnknown) continue;
+        bound.source_types[i] = other.source_types[i];
+        bound.result_types[i] = other.result_types[i];
+      }
+    }
+    specs.emplace(spec.spec_id, std::move(bound));
+  }
+  return specs;
 }
 
 const Schema& TableMetadata::CurrentSchema() const { return *FindSchema(current_schema_id); }

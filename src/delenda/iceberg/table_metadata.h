@@ -105,6 +105,10 @@ struct TableMetadata {
   const Snapshot* FindSnapshot(int64_t snapshot_id) const;
 };
 
+// The table's partition specs, by id, with the types of their values when the table is read with `schema`. Source
+// columns that it has dropped have the types of the newest schema that still has them.
+std::map<int32_t, BoundSpec> BindSpecs(const TableMetadata& metadata, const Schema& schema);
+
 // Which state of the table: at most one of these is set; none: the current snapshot.
 struct SnapshotSelector {
   std::optional<int64_t> snapshot_id = std::nullopt;

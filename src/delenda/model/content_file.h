@@ -22,6 +22,10 @@ std::string_view FileFormatName(FileFormat format);
 // Case-insensitive: Java writes upper case, the spec lower case.
 FileFormat FileFormatFromName(std::string_view name);
 
+// Field ids of the columns file_path and pos of position delete files (spec, "Reserved Field IDs").
+inline constexpr int32_t kDeletePathFieldId = 2147483546;
+inline constexpr int32_t kDeletePositionFieldId = 2147483545;
+
 // Per-column metrics of a file, by field id, as the manifest holds them (bounds in binary single-value form).
 struct FileMetrics {
   std::map<int32_t, int64_t> column_sizes, value_counts, null_counts, nan_counts;

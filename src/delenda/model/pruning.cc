@@ -134,6 +134,12 @@ bool LeafCouldMatch(const Expr& leaf, const ColumnStats& column_stats) {
 
 }  // namespace
 
+std::optional<Datum> PruningBound(const Type& type, ByteView bytes) {
+  auto value = DatumFromBound(type, bytes);
+  if (!value || IsNan(*value)) return std::nullopt;
+  return *std::move(value);
+}
+
 bool CouldMatch(const Expr& expr, const StatsSource& stats) {
   switch (expr.op) {
     case Op::kTrue: return true;

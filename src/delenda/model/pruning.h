@@ -19,6 +19,10 @@ struct ColumnStats {
   std::optional<Datum> upper = std::nullopt;  // no non-null, non-NaN value is above it
 };
 
+// A bound of metadata (DatumFromBound) as statistics may use it. Empty for bytes that are no value of the type, which
+// must not prune, and for NaN (old writers): it has no place in the order of bounds, so pruning by it would lose rows.
+std::optional<Datum> PruningBound(const Type& type, ByteView bytes);
+
 // Statistics of a column (by field id) or nullopt when there are none.
 using StatsSource = std::function<std::optional<ColumnStats>(const BoundColumn&)>;
 

@@ -18,8 +18,6 @@ using iceberg::ManifestContent;
 using iceberg::ManifestFile;
 using iceberg::ManifestReader;
 
-constexpr int32_t kDeleteFilePathId = 2147483546;  // spec, "Reserved Field IDs": file_path of position delete files
-
 // All partition fields that any spec ever had, by field id: a file's tuple fills those of its own spec.
 Type PartitionColumnType(const std::map<int32_t, BoundSpec>& specs) {
   std::map<int32_t, Field> fields;
@@ -149,10 +147,8 @@ class Planner {
     const auto selected = DELENDA_TRY(SelectSnapshot(metadata_, request_.snapshot));
     plan_.schema = *selected.schema;
     plan_.filter = DELENDA_TRY(BindText(request_.where, plan_.schema));
-    for (const auto& spec : metadata_.specs) {
-      auto [added, unused] = plan_.specs.emplace(spec.spec_id, BindSpec(spec));
-      projected_.emplace(spec.spec_id, ProjectInclusive(*plan_.filter, added->second));
-    }
+    plan_.specs = BindSpecs(metadata_, plan_.schema);
+    for (const auto& [id, spec] : plan_.specs) projected_.emplace(id, ProjectInclusive(*plan_.filter, spec));
     plan_.columns = DELENDA_TRY(ChooseColumns(request_, plan_.schema, plan_.specs));
     if (selected.snapshot == nullptr) return std::move(plan_);
     plan_.snapshot_id = selected.snapshot->snapshot_id;
@@ -162,20 +158,6 @@ class Planner {
   }
 
  private:
-  // A spec's source columns may have been dropped since: then the newest schema that still has them gives their types.
-  BoundSpec BindSpec(const PartitionSpec& spec) const {
-    BoundSpec bound = BoundSpec::Make(spec, plan_.schema);
-    for (auto schema = metadata_.schemas.rbegin(); schema != metadata_.schemas.rend(); ++schema) {
-      const BoundSpec other = BoundSpec::Make(spec, *schema);
-      for (size_t i = 0; i < bound.source_types.size(); ++i) {
-        if (bound.source_types[i].kind() != TypeKind::kUnknown) continue;
-        bound.source_types[i] = other.source_types[i];
-        bound.result_types[i] = other.result_types[i];
-      }
-    }
-    return bound;
-  }
-
   Result<void> PlanSnapshot(const iceberg::Snapshot& snapshot) {
     const auto manifests = DELENDA_TRY(ReadManifests(io_, snapshot, schemas_));
     std::vector<const ManifestFile*> data, deletes;
@@ -219,13 +201,8 @@ class Planner {
 
   static ColumnStats SummaryStats(const iceberg::FieldSummary& summary, const Type& type) {
     ColumnStats stats;
-    const auto bound = [&](const std::optional<std::string>& bytes) -> std::optional<Datum> {
-      if (!bytes) return std::nullopt;
-      auto value = DatumFromBound(type, AsBytes(*bytes));
-      return value && !IsNan(*value) ? std::optional(*std::move(value)) : std::nullopt;
-    };
-    stats.lower = bound(summary.lower);
-    stats.upper = bound(summary.upper);
+    if (summary.lower) stats.lower = PruningBound(type, AsBytes(*summary.lower));
+    if (summary.upper) stats.upper = PruningBound(type, AsBytes(*summary.upper));
     if (!summary.contains_null) stats.null_count = 0;
     if (summary.contains_nan == false) stats.nan_count = 0;
     return stats;
@@ -269,10 +246,7 @@ class Planner {
         if (!partitions.For(reader.Partition(row)).may_match) continue;
         ContentFile file = reader.File(row);
         DELENDA_TRY(WithContext(CheckSupported(file), "manifest", manifest.path));
-        std::optional<std::string> scope;
-        const auto lower = reader.LowerBound(row, kDeleteFilePathId);
-        if (lower && lower == reader.UpperBound(row, kDeleteFilePathId)) scope = std::string(*lower);
-        entries.emplace_back(std::move(file), std::move(scope));
+        entries.emplace_back(std::move(file), reader.FileScope(row));
       }
     }
     return entries;

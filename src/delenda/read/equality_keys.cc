@@ -313,9 +313,8 @@ Result<void> EqualityKeys::RemoveDeleted(const std::vector<std::shared_ptr<arrow
   }
   const size_t mask = byte_slots_.size() - 1;
   std::string key;
-  Selection kept(live.rows(), true);
   Result<void> failure;
-  kept = Selection::Where(live.rows(), [&](int64_t row) {
+  const Selection kept = Selection::Where(live.rows(), [&](int64_t row) {
     if (!live.Kept(row) || !failure) return false;
     failure = arrays.Encode(row, key);
     const uint64_t hash = std::hash<std::string_view>()(key);

@@ -40,7 +40,4 @@ class FilterEvaluator {
 // NULL.
 Result<Selection> EvaluateLeafOnArray(const Expr& leaf, const arrow::Array& column, const Selection& valid);
 
-// The rows that are not NULL.
-Selection ValidRows(const arrow::Array& array);
-
 }  // namespace delenda::read

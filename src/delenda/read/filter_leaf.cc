@@ -178,17 +178,6 @@ Result<Selection> Compare(const Expr& leaf, const arrow::Array& column) {
 
 }  // namespace
 
-Selection ValidRows(const arrow::Array& array) {
-  if (array.type_id() == arrow::Type::NA) return Selection(array.length());
-  const uint8_t* bitmap = array.null_bitmap_data();
-  if (bitmap == nullptr || array.null_count() == 0) return Selection(array.length(), true);
-  const int64_t offset = array.offset();
-  return Selection::Where(array.length(), [&](int64_t row) {
-    const int64_t bit = offset + row;
-    return (bitmap[bit / 8] >> (bit % 8) & 1) != 0;
-  });
-}
-
 Result<Selection> EvaluateLeafOnArray(const Expr& leaf, const arrow::Array& column, const Selection& valid) {
   Selection result = valid;
   switch (leaf.op) {

@@ -6,9 +6,23 @@
 #include <algorithm>
 #include <utility>
 
-#include "delenda/read/filter_evaluator.h"
-
 namespace delenda::read {
+
+namespace {
+
+// The rows that are not NULL.
+Selection ValidRows(const arrow::Array& array) {
+  if (array.type_id() == arrow::Type::NA) return Selection(array.length());
+  const uint8_t* bitmap = array.null_bitmap_data();
+  if (bitmap == nullptr || array.null_count() == 0) return Selection(array.length(), true);
+  const int64_t offset = array.offset();
+  return Selection::Where(array.length(), [&](int64_t row) {
+    const int64_t bit = offset + row;
+    return (bitmap[bit / 8] >> (bit % 8) & 1) != 0;
+  });
+}
+
+}  // namespace
 
 Field CutDown(const Field& field, const std::vector<std::vector<int32_t>>& paths, size_t depth) {
   // A path that ends here wants the field itself (IS NULL of a struct): any part of it tells, keep it whole.
@@ -31,10 +45,11 @@ Field CutDown(const Field& field, const std::vector<std::vector<int32_t>>& paths
 
 Result<NestedColumn> FollowPath(const Field& top, const std::vector<int32_t>& path,
                                 std::shared_ptr<arrow::Array> array) {
-  NestedColumn column{.array = std::move(array), .valid = Selection(), .field = &top};
+  NestedColumn column{.array = std::move(array), .valid = Selection()};
   column.valid = ValidRows(*column.array);
+  const Field* field = &top;
   for (size_t depth = 1; depth < path.size(); ++depth) {
-    const auto& children = column.field->type.fields();
+    const auto& children = field->type.fields();
     const auto child = std::ranges::find(children, path[depth], &Field::id);
     if (child == children.end() || column.array->type_id() != arrow::Type::STRUCT) {
       return InternalError("field {} of column {} was not read", path[depth], top.name);
@@ -43,7 +58,7 @@ Result<NestedColumn> FollowPath(const Field& top, const std::vector<int32_t>& pa
     column.array =
         static_cast<const arrow::StructArray&>(*column.array).field(static_cast<int>(child - children.begin()));
     column.valid &= ValidRows(*column.array);
-    column.field = &*child;
+    field = &*child;
   }
   return column;
 }

@@ -20,7 +20,6 @@ Field CutDown(const Field& field, const std::vector<std::vector<int32_t>>& paths
 struct NestedColumn {
   std::shared_ptr<arrow::Array> array;
   Selection valid;  // rows in which neither the value nor a struct around it is NULL
-  const Field* field = nullptr;
 };
 // The field at `path` of the top-level column `top`, whose values are `array`. Internal: `top` was not cut down for the
 // path.

@@ -16,10 +16,6 @@
 
 namespace delenda::read {
 
-// Reserved field ids of the columns (Iceberg spec, "Reserved Field IDs").
-inline constexpr int32_t kDeletePathFieldId = 2147483546;
-inline constexpr int32_t kDeletePositionFieldId = 2147483545;
-
 // What one position delete file says of the data files that a plan needs it for.
 struct FilePositions {
   struct Rows {

@@ -103,9 +103,7 @@ Result<void> RowGroupScan::Decide(std::span<const ArrayRef> columns, int64_t row
     return std::vector<ArrayRef>(part.begin(), part.end());
   };
   if (task_->filter) {
-    Selection part = DELENDA_TRY(task_->filter->Evaluate(take(task_->filter->fields().size()), rows));
-    if (matching) part &= *matching;
-    matching = std::move(part);
+    matching = DELENDA_TRY(task_->filter->Evaluate(take(task_->filter->fields().size()), rows));
   }
   if (!check_keys_) return {};
   if (!live) live = Selection(rows, true);

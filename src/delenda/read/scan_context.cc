@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "delenda/read/arrow_type.h"
@@ -138,22 +139,38 @@ Result<std::shared_ptr<const OpenTask>> ScanContext::Open(size_t index) {
 
 // Deletes of one layout that hold for the same rows share a table: a key counts with its highest sequence number.
 std::map<uint32_t, size_t> ScanContext::GroupEqualityDeletes() {
+  const auto is_global = [&](const ContentFile& deletes) {
+    const auto spec = plan_->specs.find(deletes.spec_id);
+    return spec != plan_->specs.end() && spec->second.spec.IsUnpartitioned();
+  };
+  // A plan put together by hand may leave the tuple of an unpartitioned file out.
+  const PartitionTuple none;
+  const auto partition_of = [&](const ContentFile& deletes) -> const PartitionTuple& {
+    return deletes.partition ? *deletes.partition : none;
+  };
   std::map<uint32_t, size_t> table_of;
+  // By the hash of their partition: a stream leaves very many delete files, spread over partitions.
+  std::unordered_multimap<size_t, size_t> tables;
   for (uint32_t index = 0; index < plan_->deletes.size(); ++index) {
     const ContentFile& file = plan_->deletes[index];
     if (file.content != FileContent::kEqualityDeletes) continue;
-    const auto is_global = [&](const ContentFile& deletes) {
-      const auto spec = plan_->specs.find(deletes.spec_id);
-      return spec != plan_->specs.end() && spec->second.spec.IsUnpartitioned();
+    const bool global = is_global(file);
+    const size_t hash = global ? 0 : HashPartitionTuple(partition_of(file));
+    const auto [begin, end] = tables.equal_range(hash);
+    const auto same_scope = [&](const auto& entry) {
+      const ContentFile& other = plan_->deletes[key_tables_[entry.second].files.front()];
+      if (file.equality_ids != other.equality_ids || global != is_global(other)) return false;
+      return global || (file.spec_id == other.spec_id && partition_of(file) == partition_of(other));
     };
-    const auto same_scope = [&](const KeyTable& table) {
-      const ContentFile& other = plan_->deletes[table.files.front()];
-      if (file.equality_ids != other.equality_ids || is_global(file) != is_global(other)) return false;
-      return is_global(file) || (file.spec_id == other.spec_id && *file.partition == *other.partition);
-    };
-    const auto table = std::ranges::find_if(key_tables_, same_scope);
-    table_of[index] = static_cast<size_t>(table - key_tables_.begin());
-    (table == key_tables_.end() ? key_tables_.emplace_back() : *table).files.push_back(index);
+    const auto found = std::find_if(begin, end, same_scope);
+    if (found == end) {
+      tables.emplace(hash, key_tables_.size());
+      table_of[index] = key_tables_.size();
+      key_tables_.emplace_back();
+    } else {
+      table_of[index] = found->second;
+    }
+    key_tables_[table_of[index]].files.push_back(index);
   }
   return table_of;
 }

@@ -134,8 +134,8 @@ class RowGroupScan {
 
  private:
   Result<bool> FirstPass();
-  // Narrow `matching` by the filter and `live` by the equality deletes, from the deciding columns; nothing there: all
-  // rows.
+  // Set `matching` by the filter and narrow `live` by the equality deletes, from the deciding columns; nothing there:
+  // all rows.
   Result<void> Decide(std::span<const std::shared_ptr<arrow::Array>> columns, int64_t rows,
                       std::optional<Selection>& matching, std::optional<Selection>& live) const;
   Result<std::shared_ptr<arrow::RecordBatch>> NextOrError();

@@ -67,14 +67,20 @@ bool Decoder::Grow(const std::vector<Column*>& group, uint64_t count) {
   return true;
 }
 
-inline Decoder::At Decoder::Text(At at, const Op& op, bool is_string) {
-  int64_t length = 0;
+inline Decoder::At Decoder::Length(At at, int64_t& length) {
   if ((at = Varint(at, length)) == nullptr) [[unlikely]]
     return nullptr;
   if (length < 0) [[unlikely]]
     return Fail(Fault::kLength, at);
   if (length > end_ - at) [[unlikely]]
     return Fail(Fault::kTruncated, at);
+  return at;
+}
+
+inline Decoder::At Decoder::Text(At at, const Op& op, bool is_string) {
+  int64_t length = 0;
+  if ((at = Length(at, length)) == nullptr) [[unlikely]]
+    return nullptr;
   const std::string_view text(reinterpret_cast<const char*>(at), static_cast<size_t>(length));
   if (is_string && !IsValidUtf8(text)) [[unlikely]]
     return Fail(Fault::kUtf8, at);
@@ -321,12 +327,8 @@ Decoder::At Decoder::Run(At at, uint32_t begin, uint32_t end, int depth) {
         continue;
       case Step::kSkipText: {
         int64_t length = 0;
-        if ((at = Varint(at, length)) == nullptr) [[unlikely]]
+        if ((at = Length(at, length)) == nullptr) [[unlikely]]
           return nullptr;
-        if (length < 0) [[unlikely]]
-          return Fail(Fault::kLength, at);
-        if (length > end_ - at) [[unlikely]]
-          return Fail(Fault::kTruncated, at);
         at += length;
         continue;
       }

@@ -50,6 +50,7 @@ class Decoder {
   At Pairs(At at, const Op& first, const Op& second, uint64_t count, Shape shape);
   At SkipList(At at, const Op& op, uint32_t begin, int depth);
   At SkipVarints(At at, uint64_t count);
+  At Length(At at, int64_t& length);
   At Text(At at, const Op& op, bool is_string);
   At Varint(At at, int64_t& value);
   At Fail(Fault fault, At at);
