@@ -27,9 +27,15 @@ struct OutputColumn {
     kSpecId,       // _spec_id: partition spec of the data file (int, required)
     kPartition,    // _partition: values of all specs' partition fields, NULL where the file's spec lacks one (struct)
     kDeleted,      // _deleted: the row is deleted; with this column deleted rows are returned too (boolean, required)
+    // What happened to a row. The reader of changes adds these to the columns of the plan, which never holds them.
+    kChangeType,        // _change_type: INSERT or DELETE (string, required)
+    kChangeOrdinal,     // _change_ordinal: of the snapshot in the range, from 0 (int, required)
+    kCommitSnapshotId,  // _commit_snapshot_id (long, required)
+    kCommitTimestamp,   // _commit_timestamp: of the snapshot (timestamptz, required)
   };
   Kind kind = Kind::kField;
-  Field field;  // for metadata columns: name and type of the column, with Iceberg's reserved field id
+  // For metadata columns: name and type of the column, with Iceberg's reserved field id (-1: it has none).
+  Field field;
 };
 
 // One data file, or a byte range of it, and what is deleted from it.

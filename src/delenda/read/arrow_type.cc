@@ -62,7 +62,8 @@ Result<std::shared_ptr<arrow::Field>> ToArrowField(const Field& field) {
     type.error().Add("column", field.name);
     return std::unexpected(std::move(type).error());
   }
-  return arrow::field(field.name, std::move(*type), !field.required, parquet::FieldIdMetadata(field.id));
+  return arrow::field(field.name, std::move(*type), !field.required,
+                      field.id < 0 ? nullptr : parquet::FieldIdMetadata(field.id));
 }
 
 Result<std::shared_ptr<arrow::Schema>> ToArrowSchema(const std::vector<plan::OutputColumn>& columns) {

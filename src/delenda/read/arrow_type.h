@@ -18,7 +18,8 @@ namespace delenda::read {
 // NotSupported for variant, geometry and geography; the caller adds the column's name.
 Result<std::shared_ptr<arrow::DataType>> ToArrowType(const Type& type);
 
-// Name, type, nullability, and the field id as metadata "PARQUET:field_id". NotSupported names the column and its type.
+// Name, type, nullability, and the field id, unless it is negative, as metadata "PARQUET:field_id". NotSupported names
+// the column and its type.
 Result<std::shared_ptr<arrow::Field>> ToArrowField(const Field& field);
 
 // The schema of a plan's batches.

@@ -11,6 +11,7 @@
 
 #include "delenda/formats/parquet/arrow_status.h"
 #include "delenda/read/arrow_type.h"
+#include "delenda/read/change_stream.h"
 #include "delenda/read/constant_array.h"
 #include "delenda/read/task_reader.h"
 
@@ -86,16 +87,22 @@ Result<std::shared_ptr<arrow::RecordBatch>> RowGroupScan::Next() {
 // groups were skipped and whatever rows the filter drops.
 std::optional<Selection> RowGroupScan::LiveRows(int64_t begin, int64_t rows) const {
   const PositionSet& deleted = task_->data->deleted;
-  if (deleted.empty()) return std::nullopt;
-  Selection live(rows);
+  const std::optional<PositionSet>& only = task_->data->only;
   const uint64_t first = info_.first_position + static_cast<uint64_t>(begin);
+  Selection live(rows);
+  // Where keys are checked, a row may be wanted for its key alone: Decide knows.
+  if (only && !check_keys_) {
+    only->FillMask(first, static_cast<uint64_t>(rows), live.mutable_bytes(), MaskBits::kMembers);
+    return live;
+  }
+  if (deleted.empty()) return std::nullopt;
   if (deleted.FillMask(first, static_cast<uint64_t>(rows), live.mutable_bytes(), MaskBits::kNonMembers) == 0)
     return std::nullopt;
   return live;
 }
 
-Result<void> RowGroupScan::Decide(std::span<const ArrayRef> columns, int64_t rows, std::optional<Selection>& matching,
-                                  std::optional<Selection>& live) const {
+Result<void> RowGroupScan::Decide(std::span<const ArrayRef> columns, int64_t begin, int64_t rows,
+                                  std::optional<Selection>& matching, std::optional<Selection>& live) const {
   size_t next = 0;
   const auto take = [&](size_t count) {
     const auto part = columns.subspan(next, count);
@@ -111,6 +118,18 @@ Result<void> RowGroupScan::Decide(std::span<const ArrayRef> columns, int64_t row
   for (const auto& keys : task_->equality) {
     DELENDA_TRY(keys->RemoveDeleted(take(keys->fields().size()), data_sequence_number, *live));
   }
+  if (const std::optional<PositionSet>& only = task_->data->only) {
+    Selection wanted(rows, true);
+    for (const auto& keys : task_->only_equality) {
+      DELENDA_TRY(keys->RemoveDeleted(take(keys->fields().size()), data_sequence_number, wanted));
+    }
+    wanted.Invert();
+    Selection by_position(rows);
+    only->FillMask(info_.first_position + static_cast<uint64_t>(begin), static_cast<uint64_t>(rows),
+                   by_position.mutable_bytes(), MaskBits::kMembers);
+    wanted |= by_position;
+    *live &= wanted;
+  }
   return {};
 }
 
@@ -122,7 +141,7 @@ Result<bool> RowGroupScan::FirstPass() {
     DELENDA_TRY(context_.CheckCancelled());
     const auto columns = DELENDA_TRY(column_plan_.deciding.Adapt(batch, rows));
     std::optional<Selection> part, live;
-    DELENDA_TRY(Decide(columns, rows, part, live));
+    DELENDA_TRY(Decide(columns, begin, rows, part, live));
     if (!part) part = Selection(rows, true);
     if (live) *part &= *live;
     matching.Assign(begin, *part);
@@ -179,7 +198,7 @@ Result<std::shared_ptr<arrow::RecordBatch>> RowGroupScan::NextOrError() {
     std::vector<ArrayRef> columns = DELENDA_TRY(column_plan_.columns.Adapt(batch.get(), rows));
     if (!column_plan_.two_passes && (task_->filter || check_keys_)) {
       const size_t outputs = context_.output_fields().size();
-      DELENDA_TRY(Decide(std::span(columns).subspan(outputs), rows, matching, live));
+      DELENDA_TRY(Decide(std::span(columns).subspan(outputs), begin, rows, matching, live));
       columns.resize(outputs);
     }
     std::optional<Selection> kept = matching;
@@ -202,6 +221,7 @@ Result<std::shared_ptr<arrow::RecordBatch>> RowGroupScan::Assemble(int64_t begin
   const int64_t count = kept ? kept->Count() : rows;
   if (count == 0) return nullptr;
   const ContentFile& file = context_.plan().tasks[task_->index].file;
+  const TaskChange* change = context_.change(task_->index);  // there if a column asks for it (CheckColumns)
   const uint64_t first = info_.first_position + static_cast<uint64_t>(begin);
   std::vector<ArrayRef> columns;
   size_t next_field = 0;
@@ -234,6 +254,12 @@ Result<std::shared_ptr<arrow::RecordBatch>> RowGroupScan::Assemble(int64_t begin
             DELENDA_TRY(StoredOrDerived(stored, DELENDA_TRY(constant(Datum(file.data_sequence_number))))));
         break;
       }
+      case kChangeType:
+        columns.push_back(DELENDA_TRY(constant(Datum(std::string(change->inserted ? kTypeInsert : kTypeDelete)))));
+        break;
+      case kChangeOrdinal: columns.push_back(DELENDA_TRY(constant(Datum(int64_t{change->ordinal})))); break;
+      case kCommitSnapshotId: columns.push_back(DELENDA_TRY(constant(Datum(change->snapshot_id)))); break;
+      case kCommitTimestamp: columns.push_back(DELENDA_TRY(constant(Datum(change->timestamp_us)))); break;
       case kSpecId: columns.push_back(DELENDA_TRY(constant(Datum(int64_t{file.spec_id})))); break;
       case kPartition:
         columns.push_back(DELENDA_TRY(PartitionColumn(context_.plan(), file, column.field.type, count)));

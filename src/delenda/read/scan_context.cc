@@ -2,7 +2,6 @@
 #include <map>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "delenda/read/arrow_type.h"
@@ -29,13 +28,19 @@ bool IsTrue(const ExprRef& expr) { return !expr || expr->op == Op::kTrue; }
 }  // namespace
 
 ScanContext::ScanContext(std::shared_ptr<const plan::ScanPlan> plan, std::shared_ptr<io::FileIO> io,
-                         ReadOptions options)
-    : plan_(std::move(plan)), io_(std::move(io)), options_(std::move(options)) {}
+                         ReadOptions options, std::vector<TaskChange> changes)
+    : plan_(std::move(plan)),
+      io_(std::move(io)),
+      options_(std::move(options)),
+      changes_(std::move(changes)),
+      equality_(*plan_, io_, options_.equality_memory, options_.hooks.cancel) {}
 
 Result<std::unique_ptr<ScanContext>> ScanContext::Make(std::shared_ptr<const plan::ScanPlan> plan,
-                                                       std::shared_ptr<io::FileIO> io, ReadOptions options) {
+                                                       std::shared_ptr<io::FileIO> io, ReadOptions options,
+                                                       std::vector<TaskChange> changes) {
   if (options.batch_rows <= 0) return InvalidArgument("batches of {} rows", options.batch_rows);
-  std::unique_ptr<ScanContext> context(new ScanContext(std::move(plan), std::move(io), std::move(options)));
+  std::unique_ptr<ScanContext> context(
+      new ScanContext(std::move(plan), std::move(io), std::move(options), std::move(changes)));
   const plan::ScanPlan& p = *context->plan_;
   context->schema_ = DELENDA_TRY(ToArrowSchema(p.columns));
   for (const plan::OutputColumn& column : p.columns) {
@@ -44,29 +49,33 @@ Result<std::unique_ptr<ScanContext>> ScanContext::Make(std::shared_ptr<const pla
       context->output_fields_.push_back(column.field);
     context->marks_deleted_ = context->marks_deleted_ || column.kind == kDeleted;
   }
-  const std::map<uint32_t, size_t> table_of = context->GroupEqualityDeletes();
-  std::map<std::tuple<std::string, std::optional<uint32_t>, std::vector<uint32_t>, std::vector<uint32_t>>, size_t>
-      known;
-  for (const plan::FileTask& task : p.tasks) {
-    DELENDA_TRY(WithContext(context->CheckTask(task), "file", task.file.path));
-    const auto [at, added] = known.emplace(
-        std::tuple(task.file.path, task.dv, task.position_deletes, task.equality_deletes), context->files_.size());
-    if (added) {
-      DataFileCell& cell = context->files_.emplace_back();
-      cell.need = {&task.file, task.dv, task.position_deletes};
-      std::set<size_t> tables;
-      for (const uint32_t index : task.equality_deletes) tables.insert(table_of.at(index));
-      for (const size_t table : tables) ++context->key_tables_[table].pending;
-      cell.key_tables.assign(tables.begin(), tables.end());
-    }
-    ++context->files_[at->second].pending;
-    context->file_of_task_.push_back(at->second);
-  }
+  DELENDA_TRY(context->CheckColumns());
+  for (const plan::FileTask& task : p.tasks) DELENDA_TRY(WithContext(context->CheckTask(task), "file", task.file.path));
+  DELENDA_TRY(context->AddFiles());
   std::vector<DeleteLoader::Need> needs;
-  for (const DataFileCell& cell : context->files_) needs.push_back(cell.need);
+  for (const DataFileCell& cell : context->files_) {
+    needs.push_back(cell.need);
+    if (cell.only) needs.push_back(*cell.only);
+  }
   context->deletes_ = DELENDA_TRY(
       DeleteLoader::Make(p, needs, context->io_, context->options_.verify_footers, context->options_.hooks));
   return context;
+}
+
+Result<void> ScanContext::CheckColumns() const {
+  using enum plan::OutputColumn::Kind;
+  if (!changes_.empty() && changes_.size() != plan_->tasks.size())
+    return InternalError("{} changes for {} tasks", changes_.size(), plan_->tasks.size());
+  for (const plan::OutputColumn& column : plan_->columns) {
+    const bool of_changes = column.kind == kChangeType || column.kind == kChangeOrdinal ||
+                            column.kind == kCommitSnapshotId || column.kind == kCommitTimestamp;
+    if (of_changes && changes_.size() != plan_->tasks.size())
+      return NotSupported("column {} is one of changes, not of a scan", column.field.name);
+    // It would bring back the rows that the task's deletes rule out.
+    if (column.kind == kDeleted && !changes_.empty())
+      return NotSupported("changes have no column {}", column.field.name);
+  }
+  return {};
 }
 
 Result<void> ScanContext::CheckTask(const plan::FileTask& task) const {
@@ -75,15 +84,7 @@ Result<void> ScanContext::CheckTask(const plan::FileTask& task) const {
   if (task.file.format != FileFormat::kParquet) {
     return NotSupported("data files in {} cannot be read", FileFormatName(task.file.format));
   }
-  for (const uint32_t index : task.equality_deletes) {
-    if (index >= plan_->deletes.size()) return InternalError("the plan has no delete {}", index);
-    const ContentFile& file = plan_->deletes[index];
-    if (file.content != FileContent::kEqualityDeletes || file.format != FileFormat::kParquet ||
-        file.equality_ids.empty()) {
-      return NotSupported("{} in {} files cannot be applied as equality deletes: {}", FileContentName(file.content),
-                          FileFormatName(file.format), file.path);
-    }
-  }
+  DELENDA_TRY(CheckEqualityDeletes(task.equality_deletes));
   if (task.dv && !task.position_deletes.empty())
     return InternalError("a data file with both a deletion vector and position deletes");
   if (task.file.file_size < 0 || task.file.record_count < 0) {
@@ -94,17 +95,88 @@ Result<void> ScanContext::CheckTask(const plan::FileTask& task) const {
   return {};
 }
 
-Result<OpenDataFile> ScanContext::OpenData(const DeleteLoader::Need& need) {
+Result<void> ScanContext::CheckEqualityDeletes(const std::vector<uint32_t>& deletes) const {
+  for (const uint32_t index : deletes) {
+    if (index >= plan_->deletes.size()) return InternalError("the plan has no delete {}", index);
+    const ContentFile& file = plan_->deletes[index];
+    if (file.content != FileContent::kEqualityDeletes || file.format != FileFormat::kParquet ||
+        file.equality_ids.empty()) {
+      return NotSupported("{} in {} files cannot be applied as equality deletes: {}", FileContentName(file.content),
+                          FileFormatName(file.format), file.path);
+    }
+  }
+  return {};
+}
+
+// Finds the data files behind the tasks, and the tables of keys that each of them needs.
+Result<void> ScanContext::AddFiles() {
+  const size_t count = plan_->tasks.size();
+  using State = std::pair<uint64_t, bool>;
+  std::map<State, std::set<uint32_t>> live_together;
+  const auto state_of = [&](size_t i) { return State(changes_.empty() ? 0 : changes_[i].state, false); };
+  for (size_t i = 0; i < count; ++i) {
+    const plan::FileTask& task = plan_->tasks[i];
+    if (!task.equality_deletes.empty())
+      live_together[state_of(i)].insert(task.equality_deletes.begin(), task.equality_deletes.end());
+    if (changes_.empty() || !changes_[i].only) continue;
+    const plan::DeleteState& only = *changes_[i].only;
+    DELENDA_TRY(WithContext(CheckEqualityDeletes(only.equality_deletes), "file", task.file.path));
+    if (only.dv && !only.position_deletes.empty())
+      return InternalError("a data file with both a deletion vector and position deletes: {}", task.file.path);
+    if (!only.equality_deletes.empty())
+      live_together[{changes_[i].only_state, true}].insert(only.equality_deletes.begin(), only.equality_deletes.end());
+  }
+  std::map<State, std::map<uint32_t, size_t>> tables;
+  for (const auto& [state, deletes] : live_together) tables[state] = equality_.Group(deletes);
+  const auto tables_of = [&](const State& state, const std::vector<uint32_t>& deletes) {
+    std::set<size_t> distinct;
+    for (const uint32_t index : deletes) distinct.insert(tables.at(state).at(index));
+    for (const size_t table : distinct) equality_.Expect(table);
+    return std::vector<size_t>(distinct.begin(), distinct.end());
+  };
+
+  std::map<std::tuple<std::string, std::optional<uint32_t>, std::vector<uint32_t>, std::vector<uint32_t>>, size_t>
+      known;
+  for (size_t i = 0; i < count; ++i) {
+    const plan::FileTask& task = plan_->tasks[i];
+    size_t at = files_.size();
+    if (changes_.empty()) {
+      at = known.emplace(std::tuple(task.file.path, task.dv, task.position_deletes, task.equality_deletes), at)
+               .first->second;
+    }
+    if (at == files_.size()) {
+      DataFileCell& cell = files_.emplace_back();
+      cell.need = {&task.file, task.dv, task.position_deletes};
+      cell.key_tables = tables_of(state_of(i), task.equality_deletes);
+      if (!changes_.empty() && changes_[i].only) {
+        const plan::DeleteState& only = *changes_[i].only;
+        cell.only = {&task.file, only.dv, only.position_deletes};
+        cell.only_key_tables = tables_of({changes_[i].only_state, true}, only.equality_deletes);
+      }
+    }
+    ++files_[at].pending;
+    file_of_task_.push_back(at);
+  }
+  return {};
+}
+
+Result<OpenDataFile> ScanContext::OpenData(const DataFileCell& cell) {
   OpenDataFile data;
+  const DeleteLoader::Need& need = cell.need;
   data.deleted = DELENDA_TRY(deletes_->Load(need));
   const ContentFile& file = *need.file;
   const auto record_count = static_cast<uint64_t>(file.record_count);
   // All positions are below the record count: as many of them as rows are all rows.
   if (!marks_deleted_ && !data.deleted.empty() && data.deleted.cardinality() >= record_count) return data;
+  if (cell.only) {
+    data.only = DELENDA_TRY(deletes_->Load(*cell.only))
+    .Difference(data.deleted);
+    if (data.only->empty() && cell.only_key_tables.empty()) return data;
+  }
   const auto size = static_cast<uint64_t>(file.file_size);
   std::shared_ptr<io::InputFile> input = DELENDA_TRY(io_->Open(file.path, size));
   data.file = DELENDA_TRY(parquet::ParquetFile::Open(std::move(input), size));
-  const bool has_deletes = need.dv || !need.position_deletes.empty();
+  const bool has_deletes = need.dv || !need.position_deletes.empty() || cell.only;
   if (has_deletes && data.file->num_rows() != file.record_count) {
     // Not the file that the deletes were written for: its positions would hit other rows.
     return Corrupt("expected {} rows by the manifest, found {}: its deletes cannot be applied", file.record_count,
@@ -125,7 +197,7 @@ Result<std::shared_ptr<const OpenTask>> ScanContext::Open(size_t index) {
       data = cell.opened;
     }
     if (!data) return InternalError("a task was opened after it was finished");
-    opened->data = DELENDA_TRY(WithContext(data->Get([&] { return OpenData(cell.need); }), "file", task.file.path));
+    opened->data = DELENDA_TRY(WithContext(data->Get([&] { return OpenData(cell); }), "file", task.file.path));
     if (opened->data->file) {
       opened->constants = PartitionConstants(*plan_, task.file);
       DELENDA_TRY(LoadKeys(cell, *opened));
@@ -137,57 +209,9 @@ Result<std::shared_ptr<const OpenTask>> ScanContext::Open(size_t index) {
   return opened;
 }
 
-// Deletes of one layout that hold for the same rows share a table: a key counts with its highest sequence number.
-std::map<uint32_t, size_t> ScanContext::GroupEqualityDeletes() {
-  const auto is_global = [&](const ContentFile& deletes) {
-    const auto spec = plan_->specs.find(deletes.spec_id);
-    return spec != plan_->specs.end() && spec->second.spec.IsUnpartitioned();
-  };
-  // A plan put together by hand may leave the tuple of an unpartitioned file out.
-  const PartitionTuple none;
-  const auto partition_of = [&](const ContentFile& deletes) -> const PartitionTuple& {
-    return deletes.partition ? *deletes.partition : none;
-  };
-  std::map<uint32_t, size_t> table_of;
-  // By the hash of their partition: a stream leaves very many delete files, spread over partitions.
-  std::unordered_multimap<size_t, size_t> tables;
-  for (uint32_t index = 0; index < plan_->deletes.size(); ++index) {
-    const ContentFile& file = plan_->deletes[index];
-    if (file.content != FileContent::kEqualityDeletes) continue;
-    const bool global = is_global(file);
-    const size_t hash = global ? 0 : HashPartitionTuple(partition_of(file));
-    const auto [begin, end] = tables.equal_range(hash);
-    const auto same_scope = [&](const auto& entry) {
-      const ContentFile& other = plan_->deletes[key_tables_[entry.second].files.front()];
-      if (file.equality_ids != other.equality_ids || global != is_global(other)) return false;
-      return global || (file.spec_id == other.spec_id && partition_of(file) == partition_of(other));
-    };
-    const auto found = std::find_if(begin, end, same_scope);
-    if (found == end) {
-      tables.emplace(hash, key_tables_.size());
-      table_of[index] = key_tables_.size();
-      key_tables_.emplace_back();
-    } else {
-      table_of[index] = found->second;
-    }
-    key_tables_[table_of[index]].files.push_back(index);
-  }
-  return table_of;
-}
-
 Result<void> ScanContext::LoadKeys(const DataFileCell& cell, OpenTask& opened) {
-  for (const size_t table : cell.key_tables) {
-    std::shared_ptr<OnceResult<EqualityKeys>> keys;
-    {
-      std::lock_guard lock(mutex_);
-      keys = key_tables_[table].keys;
-    }
-    if (!keys) return InternalError("a task was opened after it was finished");
-    opened.equality.push_back(DELENDA_TRY(keys->Get([&] {
-      return EqualityKeys::Load(*io_, *plan_, key_tables_[table].files, options_.equality_memory,
-                                options_.hooks.cancel);
-    })));
-  }
+  for (const size_t table : cell.key_tables) opened.equality.push_back(DELENDA_TRY(equality_.Get(table)));
+  for (const size_t table : cell.only_key_tables) opened.only_equality.push_back(DELENDA_TRY(equality_.Get(table)));
   return {};
 }
 
@@ -213,12 +237,20 @@ Result<void> ScanContext::MapColumns(const plan::FileTask& task, OpenTask& opene
     deciding = opened.filter->fields();
   }
   opened.plain = DELENDA_TRY(PlanColumns(deciding, opened));
-  if (opened.equality.empty()) return {};
-  for (const auto& keys : opened.equality)
-    deciding.insert(deciding.end(), keys->fields().begin(), keys->fields().end());
+  if (opened.equality.empty() && opened.only_equality.empty()) return {};
+  for (const auto* tables : {&opened.equality, &opened.only_equality}) {
+    for (const auto& keys : *tables) deciding.insert(deciding.end(), keys->fields().begin(), keys->fields().end());
+  }
   opened.with_keys = DELENDA_TRY(PlanColumns(deciding, opened));
   opened.check_keys.assign(opened.data->file->row_groups().size(), false);
   return {};
+}
+
+bool ScanContext::WantsRowsOf(const parquet::RowGroup& group, const OpenTask& opened) const {
+  const uint64_t end = group.first_position + static_cast<uint64_t>(group.num_rows);
+  if (opened.data->only) return opened.data->only->CountInRange(group.first_position, end) > 0;
+  return marks_deleted_ || opened.data->deleted.empty() ||
+         !opened.data->deleted.ContainsRange(group.first_position, end);
 }
 
 void ScanContext::ChooseRowGroups(const plan::FileTask& task, OpenTask& opened) {
@@ -227,18 +259,17 @@ void ScanContext::ChooseRowGroups(const plan::FileTask& task, OpenTask& opened) 
     const parquet::RowGroup& group = file.row_groups()[i];
     if (!group.BelongsTo(task.start, task.length)) continue;
     ++row_groups_;
-    const uint64_t end = group.first_position + static_cast<uint64_t>(group.num_rows);
     if (group.num_rows == 0) continue;
-    if (!marks_deleted_ && !opened.data->deleted.empty() &&
-        opened.data->deleted.ContainsRange(group.first_position, end)) {
-      ++row_groups_all_deleted_;
-    } else if (!IsTrue(task.residual) && !CouldMatch(*task.residual, RowGroupStats(file, i, opened.constants))) {
+    const StatsSource stats = RowGroupStats(file, i, opened.constants);
+    const auto could_delete = [&](const auto& keys) { return keys->CouldDelete(stats); };
+    const bool only_by_keys = std::ranges::any_of(opened.only_equality, could_delete);
+    if (!WantsRowsOf(group, opened) && !only_by_keys) {
+      ++(opened.data->only ? row_groups_unchanged_ : row_groups_all_deleted_);
+    } else if (!IsTrue(task.residual) && !CouldMatch(*task.residual, stats)) {
       ++row_groups_pruned_;
     } else {
       opened.row_groups.push_back(i);
-      for (const auto& keys : opened.equality) {
-        if (keys->CouldDelete(RowGroupStats(file, i, opened.constants))) opened.check_keys[i] = true;
-      }
+      if (only_by_keys || std::ranges::any_of(opened.equality, could_delete)) opened.check_keys[i] = true;
     }
   }
 }
@@ -248,8 +279,8 @@ void ScanContext::Finish(const OpenTask& task) {
   DataFileCell& cell = files_[file_of_task_[task.index]];
   if (cell.pending == 0 || --cell.pending > 0) return;
   cell.opened.reset();
-  for (const size_t table : cell.key_tables) {
-    if (--key_tables_[table].pending == 0) key_tables_[table].keys.reset();
+  for (const auto* tables : {&cell.key_tables, &cell.only_key_tables}) {
+    for (const size_t table : *tables) equality_.Done(table);
   }
 }
 
@@ -257,7 +288,7 @@ void ScanContext::RowGroupDone() {
   const uint64_t done = ++row_groups_done_;
   if (!options_.hooks.progress) return;
   const bool all_known = tasks_opened_ == plan_->tasks.size();
-  const uint64_t total = row_groups_ - row_groups_pruned_ - row_groups_all_deleted_;
+  const uint64_t total = row_groups_ - row_groups_pruned_ - row_groups_all_deleted_ - row_groups_unchanged_;
   options_.hooks.progress(Progress{"scan", done, all_known ? std::max(total, done) : 0});
 }
 
@@ -266,6 +297,8 @@ Result<void> ScanContext::CheckCancelled() const {
   return {};
 }
 
-ReadMetrics ScanContext::metrics() const { return {rows_, row_groups_, row_groups_pruned_, row_groups_all_deleted_}; }
+ReadMetrics ScanContext::metrics() const {
+  return {rows_, row_groups_, row_groups_pruned_, row_groups_all_deleted_, row_groups_unchanged_};
+}
 
 }  // namespace delenda::read

@@ -8,6 +8,7 @@
 
 #include "delenda/formats/parquet/arrow_status.h"
 #include "delenda/read/batch_source.h"
+#include "delenda/read/open_stream.h"
 #include "delenda/read/task_reader.h"
 
 namespace delenda::read {
@@ -61,14 +62,20 @@ class Stream final : public ScanStream {
 
 }  // namespace
 
-Result<std::unique_ptr<ScanStream>> OpenScan(std::shared_ptr<const plan::ScanPlan> plan, std::shared_ptr<io::FileIO> io,
-                                             ReadOptions options) {
+Result<std::unique_ptr<ScanStream>> OpenStream(std::shared_ptr<const plan::ScanPlan> plan,
+                                               std::shared_ptr<io::FileIO> io, ReadOptions options,
+                                               std::vector<TaskChange> changes) {
   DELENDA_TRY(InitializeCompute());
   size_t threads = options.threads;
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
   std::unique_ptr<ScanContext> context =
-      DELENDA_TRY(ScanContext::Make(std::move(plan), std::move(io), std::move(options)));
+      DELENDA_TRY(ScanContext::Make(std::move(plan), std::move(io), std::move(options), std::move(changes)));
   return std::make_unique<Stream>(std::move(context), threads);
+}
+
+Result<std::unique_ptr<ScanStream>> OpenScan(std::shared_ptr<const plan::ScanPlan> plan, std::shared_ptr<io::FileIO> io,
+                                             ReadOptions options) {
+  return OpenStream(std::move(plan), std::move(io), std::move(options), {});
 }
 
 }  // namespace delenda::read

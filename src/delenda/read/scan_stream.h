@@ -38,6 +38,7 @@ struct ReadMetrics {
   uint64_t row_groups = 0;              // of the files that were opened
   uint64_t row_groups_pruned = 0;       // of these, decided by their statistics
   uint64_t row_groups_all_deleted = 0;  // of these, skipped because every row is deleted
+  uint64_t row_groups_unchanged = 0;    // of these, skipped because none of the rows asked for lies in them
 };
 
 // The live rows of a plan, batch by batch.

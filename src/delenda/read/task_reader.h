@@ -17,19 +17,38 @@
 #include "delenda/base/result.h"
 #include "delenda/formats/parquet/parquet_file.h"
 #include "delenda/formats/positions/position_set.h"
+#include "delenda/plan/change_task.h"
 #include "delenda/plan/scan_task.h"
 #include "delenda/read/column_adapter.h"
 #include "delenda/read/delete_loader.h"
 #include "delenda/read/equality_keys.h"
+#include "delenda/read/equality_tables.h"
 #include "delenda/read/filter_evaluator.h"
 #include "delenda/read/scan_stream.h"
 
 namespace delenda::read {
 
+// What makes a task one of changes: the live rows that it asks for, and what is said of them.
+//
+// EXAMPLE  kDeletedRows with before {v1}, after {v2}: a task with the vector v1, and `only` = {v2}. Read are the rows
+//          that v2 deletes and v1 does not.
+struct TaskChange {
+  // Of the rows that the task's own deletes leave, only those that these delete. Not set: all.
+  std::optional<plan::DeleteState> only;
+  // Equality deletes of tasks with one number are live together: the task's own, and those of `only`.
+  uint64_t state = 0, only_state = 0;
+  bool inserted = false;
+  int32_t ordinal = 0;
+  int64_t snapshot_id = 0;
+  int64_t timestamp_us = 0;
+};
+
 // What the tasks of one data file share, however it was cut: the open file and its deleted positions.
 struct OpenDataFile {
-  std::shared_ptr<const parquet::ParquetFile> file;  // null: every row is deleted, so the file was not opened
+  std::shared_ptr<const parquet::ParquetFile> file;  // null: no row is wanted, so the file was not opened
   PositionSet deleted;
+  // Tasks with TaskChange::only: of what that deletes, the positions that are not in `deleted`.
+  std::optional<PositionSet> only;
 };
 
 // Which columns of a row group are read, in one pass or two.
@@ -48,10 +67,11 @@ struct OpenTask {
 
   ConstantColumns constants;
   std::optional<FilterEvaluator> filter;
-  // Equality deletes of the file. Their key columns decide about rows too, after those of the filter.
-  std::vector<std::shared_ptr<const EqualityKeys>> equality;
+  // Equality deletes of the file, and of TaskChange::only. Their key columns decide about rows too, in this order after
+  // those of the filter.
+  std::vector<std::shared_ptr<const EqualityKeys>> equality, only_equality;
   ColumnPlan plain;
-  ColumnPlan with_keys;          // of row groups whose statistics allow a deleted key
+  ColumnPlan with_keys;          // of row groups whose statistics allow a deleted key of either
   std::vector<bool> check_keys;  // by row group of the file; empty: none
 
   bool ChecksKeys(size_t row_group) const { return !check_keys.empty() && check_keys[row_group]; }
@@ -60,8 +80,10 @@ struct OpenTask {
 // What all tasks of a scan share. Thread-safe.
 class ScanContext {
  public:
+  // `changes`: of each task, when they are tasks of changes; else empty.
   static Result<std::unique_ptr<ScanContext>> Make(std::shared_ptr<const plan::ScanPlan> plan,
-                                                   std::shared_ptr<io::FileIO> io, ReadOptions options);
+                                                   std::shared_ptr<io::FileIO> io, ReadOptions options,
+                                                   std::vector<TaskChange> changes = {});
 
   const plan::ScanPlan& plan() const { return *plan_; }
   const ReadOptions& options() const { return options_; }
@@ -70,6 +92,8 @@ class ScanContext {
   const std::vector<Field>& output_fields() const { return output_fields_; }
   // The output has _deleted: deleted rows are returned too.
   bool marks_deleted() const { return marks_deleted_; }
+  // Null: not a task of changes.
+  const TaskChange* change(size_t task) const { return changes_.empty() ? nullptr : &changes_[task]; }
 
   // Opens a task: its deletes, then its file, unless another task of the same file has done it.
   Result<std::shared_ptr<const OpenTask>> Open(size_t task);
@@ -82,44 +106,44 @@ class ScanContext {
   std::atomic<uint64_t>& rows() { return rows_; }
 
  private:
-  // A data file of the plan and the tasks that it was cut into.
+  // A data file of the plan and the tasks that it was cut into. Each task of changes has its own.
   struct DataFileCell {
     DeleteLoader::Need need;
-    std::vector<size_t> key_tables;
+    std::optional<DeleteLoader::Need> only;  // TaskChange::only
+    std::vector<size_t> key_tables, only_key_tables;
     size_t pending = 0;
     std::shared_ptr<OnceResult<OpenDataFile>> opened = std::make_shared<OnceResult<OpenDataFile>>();
   };
 
-  // The keys of one layout and scope, loaded when the first data file needs them.
-  struct KeyTable {
-    std::vector<uint32_t> files;  // indexes into the plan's deletes
-    size_t pending = 0;           // data files that are not done
-    std::shared_ptr<OnceResult<EqualityKeys>> keys = std::make_shared<OnceResult<EqualityKeys>>();
-  };
-
-  ScanContext(std::shared_ptr<const plan::ScanPlan> plan, std::shared_ptr<io::FileIO> io, ReadOptions options);
+  ScanContext(std::shared_ptr<const plan::ScanPlan> plan, std::shared_ptr<io::FileIO> io, ReadOptions options,
+              std::vector<TaskChange> changes);
+  Result<void> CheckColumns() const;
   Result<void> CheckTask(const plan::FileTask& task) const;
-  Result<OpenDataFile> OpenData(const DeleteLoader::Need& need);
-  // The key tables of the plan, and for each equality delete file the one that holds its keys.
-  std::map<uint32_t, size_t> GroupEqualityDeletes();
+  Result<void> CheckEqualityDeletes(const std::vector<uint32_t>& deletes) const;
+  Result<void> AddFiles();
+  Result<OpenDataFile> OpenData(const DataFileCell& cell);
   Result<void> LoadKeys(const DataFileCell& cell, OpenTask& opened);
   Result<void> MapColumns(const plan::FileTask& task, OpenTask& opened) const;
   Result<ColumnPlan> PlanColumns(const std::vector<Field>& deciding, const OpenTask& opened) const;
+  // May one of the row group's rows be wanted, as far as positions tell?
+  bool WantsRowsOf(const parquet::RowGroup& group, const OpenTask& opened) const;
   void ChooseRowGroups(const plan::FileTask& task, OpenTask& opened);
 
   std::shared_ptr<const plan::ScanPlan> plan_;
   std::shared_ptr<io::FileIO> io_;
   ReadOptions options_;
+  std::vector<TaskChange> changes_;
   std::shared_ptr<arrow::Schema> schema_;
   std::vector<Field> output_fields_;
   bool marks_deleted_ = false;
   std::unique_ptr<DeleteLoader> deletes_;
   std::vector<DataFileCell> files_;
   std::vector<size_t> file_of_task_;
-  std::vector<KeyTable> key_tables_;
+  EqualityTables equality_;
   std::mutex mutex_;  // of what `pending` counts down, and the shared pointers beside it
 
-  std::atomic<uint64_t> rows_{0}, row_groups_{0}, row_groups_pruned_{0}, row_groups_all_deleted_{0};
+  std::atomic<uint64_t> rows_{0}, row_groups_{0}, row_groups_pruned_{0}, row_groups_all_deleted_{0},
+      row_groups_unchanged_{0};
   std::atomic<uint64_t> row_groups_done_{0}, tasks_opened_{0};
 };
 
@@ -136,9 +160,10 @@ class RowGroupScan {
   Result<bool> FirstPass();
   // Set `matching` by the filter and narrow `live` by the equality deletes, from the deciding columns; nothing there:
   // all rows.
-  Result<void> Decide(std::span<const std::shared_ptr<arrow::Array>> columns, int64_t rows,
+  Result<void> Decide(std::span<const std::shared_ptr<arrow::Array>> columns, int64_t begin, int64_t rows,
                       std::optional<Selection>& matching, std::optional<Selection>& live) const;
   Result<std::shared_ptr<arrow::RecordBatch>> NextOrError();
+  // The rows that positions leave; nothing there: all.
   std::optional<Selection> LiveRows(int64_t begin, int64_t rows) const;
   Result<std::shared_ptr<arrow::RecordBatch>> Assemble(int64_t begin, int64_t rows,
                                                        const std::optional<Selection>& kept,
