@@ -23,6 +23,46 @@ Result<void> CheckSupported(const ContentFile& file) {
                       file.path);
 }
 
+Result<void> CheckDeletionVector(const ContentFile& dv) {
+  // An incomplete entry would otherwise apply to no file, or its blob be read from the wrong place.
+  if (!dv.referenced_data_file)
+    return Corrupt("deletion vector in {} names no data file (referenced_data_file)", dv.path);
+  if (!dv.content_offset || !dv.content_size) {
+    return Corrupt("deletion vector of {} in {} lacks content_offset or content_size_in_bytes",
+                   *dv.referenced_data_file, dv.path);
+  }
+  if (*dv.content_offset < 0 || *dv.content_size < 0 || *dv.content_size > dv.file_size - *dv.content_offset) {
+    return Corrupt("deletion vector of {} lies outside {}: offset {}, size {}, file size {}", *dv.referenced_data_file,
+                   dv.path, *dv.content_offset, *dv.content_size, dv.file_size);
+  }
+  return {};
+}
+
+Result<void> SortKeys(ContentFile& file) {
+  // Without a key every row would match.
+  if (file.equality_ids.empty())
+    return Corrupt("equality delete file {} names no key fields (equality_ids)", file.path);
+  // The order of the ids means nothing; one order makes equal layouts look equal.
+  std::ranges::sort(file.equality_ids);
+  if (std::ranges::adjacent_find(file.equality_ids) != file.equality_ids.end()) {
+    return Corrupt("equality delete file {} names a key field twice", file.path);
+  }
+  return {};
+}
+
+bool DeletesApply(const ContentFile& deletes, const DataFileKey& file) {
+  return file.data_sequence_number <= deletes.data_sequence_number && file.spec_id == deletes.spec_id &&
+         (file.partition == deletes.partition.get() || *file.partition == *deletes.partition);
+}
+
+std::set<int32_t> UnpartitionedSpecs(const std::map<int32_t, BoundSpec>& specs) {
+  std::set<int32_t> ids;
+  for (const auto& [id, spec] : specs) {
+    if (spec.spec.IsUnpartitioned()) ids.insert(id);
+  }
+  return ids;
+}
+
 Result<DeleteIndex> DeleteIndex::Make(std::vector<std::pair<ContentFile, std::optional<std::string>>> deletes,
                                       const std::set<int32_t>& unpartitioned_specs) {
   DeleteIndex index;
@@ -56,17 +96,7 @@ Result<DeleteIndex> DeleteIndex::Make(std::vector<std::pair<ContentFile, std::op
 
 Result<void> DeleteIndex::AddDeletionVector(uint32_t index) {
   const ContentFile& dv = deletes_[index];
-  // An incomplete entry would otherwise apply to no file, or its blob be read from the wrong place.
-  if (!dv.referenced_data_file)
-    return Corrupt("deletion vector in {} names no data file (referenced_data_file)", dv.path);
-  if (!dv.content_offset || !dv.content_size) {
-    return Corrupt("deletion vector of {} in {} lacks content_offset or content_size_in_bytes",
-                   *dv.referenced_data_file, dv.path);
-  }
-  if (*dv.content_offset < 0 || *dv.content_size < 0 || *dv.content_size > dv.file_size - *dv.content_offset) {
-    return Corrupt("deletion vector of {} lies outside {}: offset {}, size {}, file size {}", *dv.referenced_data_file,
-                   dv.path, *dv.content_offset, *dv.content_size, dv.file_size);
-  }
+  DELENDA_TRY(CheckDeletionVector(dv));
   Named& named = by_path_[*dv.referenced_data_file];
   if (named.dv) {
     const ContentFile& other = deletes_[*named.dv];
@@ -80,14 +110,7 @@ Result<void> DeleteIndex::AddDeletionVector(uint32_t index) {
 
 Result<void> DeleteIndex::AddEqualityDeletes(uint32_t index, const std::set<int32_t>& unpartitioned_specs) {
   ContentFile& file = deletes_[index];
-  // Without a key every row would match.
-  if (file.equality_ids.empty())
-    return Corrupt("equality delete file {} names no key fields (equality_ids)", file.path);
-  // The order of the ids means nothing; one order makes equal layouts look equal.
-  std::ranges::sort(file.equality_ids);
-  if (std::ranges::adjacent_find(file.equality_ids) != file.equality_ids.end()) {
-    return Corrupt("equality delete file {} names a key field twice", file.path);
-  }
+  DELENDA_TRY(SortKeys(file));
   if (unpartitioned_specs.contains(file.spec_id)) {
     global_equality_.push_back(index);
   } else {
@@ -97,9 +120,7 @@ Result<void> DeleteIndex::AddEqualityDeletes(uint32_t index, const std::set<int3
 }
 
 bool DeleteIndex::Applies(uint32_t delete_index, const DataFileKey& file) const {
-  const ContentFile& deletes = deletes_[delete_index];
-  return file.data_sequence_number <= deletes.data_sequence_number && file.spec_id == deletes.spec_id &&
-         (file.partition == deletes.partition.get() || *file.partition == *deletes.partition);
+  return DeletesApply(deletes_[delete_index], file);
 }
 
 DeleteIndex::Match DeleteIndex::Find(const DataFileKey& file) const {

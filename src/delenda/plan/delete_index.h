@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "delenda/base/result.h"
 #include "delenda/model/content_file.h"
+#include "delenda/model/partition.h"
 
 namespace delenda::plan {
 
@@ -29,6 +31,19 @@ struct DataFileKey {
   const PartitionTuple* partition = nullptr;
   int64_t data_sequence_number = 0;
 };
+
+// Corrupt: a DV lacks its referenced data file, offset or size, or lies outside its Puffin file.
+Result<void> CheckDeletionVector(const ContentFile& dv);
+
+// The ids of an equality delete file in one order, so that equal layouts look equal. Corrupt: none, or one twice.
+Result<void> SortKeys(ContentFile& file);
+
+// Sequence number, spec and partition allow a DV or position delete file to apply to the file (paths are not looked
+// at).
+bool DeletesApply(const ContentFile& deletes, const DataFileKey& file);
+
+// Equality deletes written under these apply to every partition.
+std::set<int32_t> UnpartitionedSpecs(const std::map<int32_t, BoundSpec>& specs);
 
 // The live deletes of a snapshot. Built once, then read by many threads.
 //

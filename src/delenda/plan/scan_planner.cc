@@ -10,6 +10,9 @@
 #include "delenda/iceberg/manifest.h"
 #include "delenda/iceberg/manifest_list.h"
 #include "delenda/plan/delete_index.h"
+#include "delenda/plan/key_fields.h"
+#include "delenda/plan/output_columns.h"
+#include "delenda/plan/partition_filter.h"
 
 namespace delenda::plan {
 namespace {
@@ -17,109 +20,6 @@ namespace {
 using iceberg::ManifestContent;
 using iceberg::ManifestFile;
 using iceberg::ManifestReader;
-
-// All partition fields that any spec ever had, by field id: a file's tuple fills those of its own spec.
-Type PartitionColumnType(const std::map<int32_t, BoundSpec>& specs) {
-  std::map<int32_t, Field> fields;
-  for (const auto& [id, spec] : specs) {
-    for (size_t i = 0; i < spec.spec.fields.size(); ++i) {
-      const PartitionField& field = spec.spec.fields[i];
-      fields[field.field_id] = {.id = field.field_id, .name = field.name, .type = spec.result_types[i]};
-    }
-  }
-  std::vector<Field> all;
-  for (auto& [id, field] : fields) all.push_back(std::move(field));
-  return Type::Struct(std::move(all));
-}
-
-// A column that the reader makes; ids from the spec, "Reserved Field IDs". Nothing: no metadata column has the name.
-std::optional<OutputColumn> MetadataColumn(std::string_view name, const std::map<int32_t, BoundSpec>& specs) {
-  using enum OutputColumn::Kind;
-  const auto column = [&](OutputColumn::Kind kind, int32_t id, Type type, bool required) {
-    return OutputColumn{.kind = kind,
-                        .field = {.id = id, .name = std::string(name), .type = std::move(type), .required = required}};
-  };
-  if (name == "_file") return column(kFilePath, 2147483646, TypeKind::kString, true);
-  if (name == "_pos") return column(kPosition, 2147483645, TypeKind::kLong, true);
-  if (name == "_deleted") return column(kDeleted, 2147483644, TypeKind::kBoolean, true);
-  if (name == "_spec_id") return column(kSpecId, 2147483643, TypeKind::kInt, true);
-  if (name == "_partition") return column(kPartition, 2147483642, PartitionColumnType(specs), false);
-  if (name == "_row_id") return column(kRowId, 2147483540, TypeKind::kLong, false);
-  if (name == "_last_updated_sequence_number") return column(kLastUpdated, 2147483539, TypeKind::kLong, false);
-  return std::nullopt;
-}
-
-Result<std::vector<OutputColumn>> ChooseColumns(const ScanRequest& request, const Schema& schema,
-                                                const std::map<int32_t, BoundSpec>& specs) {
-  std::vector<OutputColumn> columns;
-  std::set<int32_t> chosen;
-  const auto add = [&](OutputColumn column) {
-    if (!chosen.insert(column.field.id).second) return false;
-    columns.push_back(std::move(column));
-    return true;
-  };
-  if (request.select_all) {
-    for (const auto& field : schema.fields()) add({.kind = OutputColumn::Kind::kField, .field = field});
-  }
-  for (const auto& name : request.select_all ? std::vector<std::string>() : request.select) {
-    const bool in_schema = std::ranges::any_of(schema.fields(), [&](const Field& field) { return field.name == name; });
-    OutputColumn column;
-    if (auto made = MetadataColumn(name, specs); made && !in_schema) {
-      column = *std::move(made);
-    } else {
-      const auto selected = DELENDA_TRY(schema.Select({name}));
-      column.field = selected.fields().front();
-    }
-    if (!add(std::move(column))) return InvalidArgument("column '{}' is selected twice", name);
-  }
-  if (request.with_metadata) {
-    add(*MetadataColumn("_file", specs));
-    add(*MetadataColumn("_pos", specs));
-  }
-  return columns;
-}
-
-// What the filter says about one partition.
-struct PartitionDecision {
-  bool may_match = false;
-  ExprRef residual;
-};
-
-// The filter's answers per partition, each computed once: many files share few partitions.
-class PartitionFilter {
- public:
-  PartitionFilter(const ExprRef& filter, const ExprRef& projected, const BoundSpec& spec)
-      : filter_(filter), projected_(projected), spec_(spec) {}
-
-  const PartitionDecision& For(const std::shared_ptr<const PartitionTuple>& tuple) {
-    const auto [found, is_new] = decisions_.try_emplace(tuple);
-    PartitionDecision& decision = found->second;
-    if (is_new && filter_->op == Op::kTrue)
-      decision = {.may_match = true, .residual = filter_};
-    else if (is_new) {
-      decision.may_match = EvaluateRow(*projected_, [&](const BoundColumn& column) -> const Datum& {
-                             return ValueOf(*tuple, column);
-                           }) == Truth::kTrue;
-      if (decision.may_match) decision.residual = ResidualFor(*filter_, spec_, *tuple);
-      decision.may_match = decision.may_match && decision.residual->op != Op::kFalse;
-    }
-    return decision;
-  }
-
- private:
-  const Datum& ValueOf(const PartitionTuple& tuple, const BoundColumn& column) const {
-    static const Datum kNull;
-    for (size_t i = 0; i < tuple.values.size(); ++i) {
-      if (spec_.spec.fields[i].field_id == column.field_id) return tuple.values[i];
-    }
-    return kNull;
-  }
-
-  const ExprRef& filter_;
-  const ExprRef& projected_;
-  const BoundSpec& spec_;
-  std::unordered_map<std::shared_ptr<const PartitionTuple>, PartitionDecision> decisions_;
-};
 
 // A delete that names another spelling of a data file's path.
 struct AliasMatch {
@@ -148,8 +48,10 @@ class Planner {
     plan_.schema = *selected.schema;
     plan_.filter = DELENDA_TRY(BindText(request_.where, plan_.schema));
     plan_.specs = BindSpecs(metadata_, plan_.schema);
-    for (const auto& [id, spec] : plan_.specs) projected_.emplace(id, ProjectInclusive(*plan_.filter, spec));
-    plan_.columns = DELENDA_TRY(ChooseColumns(request_, plan_.schema, plan_.specs));
+    projected_ = ProjectFilter(*plan_.filter, plan_.specs);
+    ColumnChoice choice{.select = request_.select, .select_all = request_.select_all};
+    if (request_.with_metadata) choice.append = {"_file", "_pos"};
+    plan_.columns = DELENDA_TRY(ChooseColumns(choice, plan_.schema, plan_.specs));
     if (selected.snapshot == nullptr) return std::move(plan_);
     plan_.snapshot_id = selected.snapshot->snapshot_id;
     DELENDA_TRY(WithContext(PlanSnapshot(*selected.snapshot), "snapshot",
@@ -164,7 +66,9 @@ class Planner {
     for (const auto& manifest : manifests) {
       const bool is_data = manifest.content == ManifestContent::kData;
       (is_data ? plan_.metrics.data_manifests : plan_.metrics.delete_manifests) += 1;
-      if (DELENDA_TRY(MayMatch(manifest))) (is_data ? data : deletes).push_back(&manifest);
+      if (manifest.added_files == 0 && manifest.existing_files == 0) continue;  // DELETED entries only
+      if (DELENDA_TRY(MayMatchPartitions(manifest, *plan_.filter, projected_, plan_.specs)))
+        (is_data ? data : deletes).push_back(&manifest);
     }
     plan_.metrics.data_manifests_read = data.size();
     plan_.metrics.delete_manifests_read = deletes.size();
@@ -181,31 +85,6 @@ class Planner {
         },
         hooks_.cancel));
     return Combine(std::move(results), std::move(index));
-  }
-
-  Result<bool> MayMatch(const ManifestFile& manifest) const {
-    if (manifest.added_files == 0 && manifest.existing_files == 0) return false;  // DELETED entries only
-    if (!manifest.spec_id || manifest.partitions.empty()) return plan_.filter->op != Op::kFalse;
-    const auto spec = plan_.specs.find(*manifest.spec_id);
-    if (spec == plan_.specs.end())
-      return Corrupt("manifest {} has partition spec {}, which the table does not have", manifest.path,
-                     *manifest.spec_id);
-    const auto& fields = spec->second.spec.fields;
-    return CouldMatch(*projected_.at(*manifest.spec_id), [&](const BoundColumn& column) -> std::optional<ColumnStats> {
-      const auto field = std::ranges::find(fields, column.field_id, &PartitionField::field_id);
-      const auto at = static_cast<size_t>(field - fields.begin());
-      if (field == fields.end() || at >= manifest.partitions.size()) return std::nullopt;
-      return SummaryStats(manifest.partitions[at], column.type);
-    });
-  }
-
-  static ColumnStats SummaryStats(const iceberg::FieldSummary& summary, const Type& type) {
-    ColumnStats stats;
-    if (summary.lower) stats.lower = PruningBound(type, AsBytes(*summary.lower));
-    if (summary.upper) stats.upper = PruningBound(type, AsBytes(*summary.upper));
-    if (!summary.contains_null) stats.null_count = 0;
-    if (summary.contains_nan == false) stats.nan_count = 0;
-    return stats;
   }
 
   void Advance() {
@@ -228,11 +107,7 @@ class Planner {
     DeleteEntries all;
     for (auto& entries : found) std::ranges::move(entries, std::back_inserter(all));
     plan_.metrics.delete_files_live = all.size();
-    std::set<int32_t> unpartitioned;
-    for (const auto& [id, spec] : plan_.specs) {
-      if (spec.spec.IsUnpartitioned()) unpartitioned.insert(id);
-    }
-    return DeleteIndex::Make(std::move(all), unpartitioned);
+    return DeleteIndex::Make(std::move(all), UnpartitionedSpecs(plan_.specs));
   }
 
   Result<DeleteEntries> ReadDeleteManifest(const ManifestFile& manifest) {
@@ -327,7 +202,7 @@ class Planner {
     DELENDA_TRY(ApplyAliases(aliases, named, applied));
     DELENDA_TRY(CheckDangling(named, applied));
     KeepUsedDeletes();
-    DELENDA_TRY(FindKeyFields());
+    plan_.key_fields = DELENDA_TRY(FindKeyFields(plan_.deletes, plan_.schema, metadata_));
     if (request_.split_size > 0) Split();
     return {};
   }
@@ -406,37 +281,6 @@ class Planner {
     plan_.deletes = std::move(used);
   }
 
-  // The key fields of equality deletes, from the snapshot's schema or, dropped since, from the newest one that had
-  // them.
-  Result<void> FindKeyFields() {
-    for (const ContentFile& file : plan_.deletes) {
-      for (const int32_t id : file.equality_ids) {
-        if (plan_.key_fields.contains(id)) continue;
-        auto key = FindKeyField(plan_.schema, id);
-        for (auto schema = metadata_.schemas.rbegin(); !key && schema != metadata_.schemas.rend(); ++schema)
-          key = FindKeyField(*schema, id);
-        if (!key) return Corrupt("equality delete file {}: no schema of the table has key field {}", file.path, id);
-        if (key->type.is_nested())
-          return Corrupt("equality delete file {}: key field {} is a {}", file.path, id, key->type.ToString());
-        plan_.key_fields.emplace(id, *std::move(key));
-      }
-    }
-    return {};
-  }
-
-  static std::optional<KeyField> FindKeyField(const Schema& schema, int32_t id) {
-    const Schema::Path path = schema.FindById(id);
-    if (path.empty()) return std::nullopt;
-    KeyField key{.column = *path.front(), .path = {}, .type = path.back()->type};
-    for (const Field* field : path) {
-      if (field != path.back() && field->type.kind() != TypeKind::kStruct)
-        return std::nullopt;  // lists and maps hold no keys
-      key.path.push_back(field->id);
-    }
-    key.column.required = false;
-    return key;
-  }
-
   void Split() {
     std::vector<FileTask> split;
     for (auto& task : plan_.tasks) {
@@ -469,7 +313,7 @@ class Planner {
   const Hooks& hooks_;
 
   ScanPlan plan_;
-  std::map<int32_t, ExprRef> projected_;  // the filter on each spec's partition fields
+  ProjectedFilters projected_;
   avro::SchemaCache schemas_;
   std::atomic<uint64_t> done_manifests_ = 0;
   uint64_t total_manifests_ = 0;
