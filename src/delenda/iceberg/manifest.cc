@@ -230,11 +230,12 @@ Result<void> ManifestReader::CheckAndInherit() {
                                   : inherits                   ? manifest_.sequence_number
                                                                : data_sequence_[row];
 
-    // spec, "First Row ID Inheritance": without one of the manifest no file has one; DELETED entries take none.
-    if (next_row_id_ && Status(row) != EntryStatus::kDeleted) {
+    // spec, "First Row ID Inheritance": without one of the manifest no file has one; DELETED entries take none, but
+    // keep the one that they had.
+    if (next_row_id_) {
       if (!first_row_id_->IsNull(row)) {
         first_row_ids_[row] = first_row_id_->Int(row);
-      } else {
+      } else if (Status(row) != EntryStatus::kDeleted) {
         first_row_ids_[row] = next_row_id_;
         if (__builtin_add_overflow(*next_row_id_, record_count_->Int(row), &*next_row_id_))
           return Corrupt("{}: row ids overflow", Path(row));
