@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <charconv>
 #include <iostream>
 #include <utility>
 
@@ -65,6 +66,19 @@ constexpr const char* kPlanExamples =
     "  delenda plan warehouse/orders --json | jq '.dataFiles | length'\n"
     "  delenda plan warehouse/orders --shards 8 -o shards && delenda scan --shard shards/shard-0.json\n";
 
+constexpr const char* kChangesExamples =
+    "\nS is the id of a snapshot, or a branch or tag. The changes of --from itself are not told, those of --to are.\n"
+    "Columns: the table's, then _change_type (INSERT, DELETE, UPDATE_BEFORE, UPDATE_AFTER), _change_ordinal,\n"
+    "_commit_snapshot_id and _commit_timestamp. By snapshot, oldest first; in one, deletes, updates, inserts.\n"
+    "\n--follow ends with Ctrl-C. The checkpoint is written when the changes of a snapshot are stored: a run that was\n"
+    "killed goes on with the same command, and repeats at most the one snapshot that it was at; with -o nothing.\n"
+    "\nExamples:\n"
+    "  delenda changes warehouse/orders --from 3237364803904545526\n"
+    "  delenda changes warehouse/orders --from monday --to friday --net --updates key:id -o week.parquet\n"
+    "  delenda changes warehouse/orders --raw --updates none --with-metadata\n"
+    "  delenda changes warehouse/orders --dialect debezium | kcat -P -t orders\n"
+    "  delenda changes warehouse/orders --follow --poll 5s --checkpoint orders.json -o orders.jsonl\n";
+
 constexpr const char* kInspectExamples =
     "\nWHAT is one of:\n"
     "  snapshots  the snapshots that the table keeps (default)\n"
@@ -86,6 +100,10 @@ struct Texts {
   std::string as_of;
   std::string format;
   std::string what = "snapshots";
+  std::string from, to;  // changes
+  std::string updates, dialect, poll;
+  bool follow = false, until_idle = false;
+  std::string checkpoint;
 };
 
 // `fn` turns what CLI11 cannot check by itself into a usage error.
@@ -159,6 +177,87 @@ void AddOutput(CLI::App& app, Arguments& arguments, const char* type, const char
   app.add_flag("--overwrite", arguments.overwrite, "replace what -o names if it exists")->needs(output);
 }
 
+// "--from 5": a snapshot of this id; "--from audit": a branch or tag.
+SnapshotChoice ChoiceOf(const std::string& text) {
+  SnapshotChoice choice;
+  if (text.empty()) return choice;
+  int64_t id = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  if (error == std::errc() && end == text.data() + text.size())
+    choice.snapshot_id = id;
+  else
+    choice.ref = text;
+  return choice;
+}
+
+void AddChanges(CLI::App& app, Arguments& arguments, Texts& texts) {
+  app.add_option("--from", texts.from, "changes since this snapshot (default: since the table's beginning)")
+      ->type_name("S");
+  app.add_flag("--from-inclusive", arguments.changes.range.from_inclusive, "tell the changes of --from too")
+      ->needs("--from");
+  app.add_option("--to", texts.to, "up to this snapshot (default: the current one)")->type_name("S");
+  app.add_option("--branch", arguments.changes.range.branch, "changes of this branch (default: main)")
+      ->type_name("NAME");
+  app.add_option("--where", arguments.changes.range.where, "which rows, as for scan")->type_name("EXPR");
+  AddColumns(app, texts);
+  app.add_flag("--with-metadata", arguments.changes.range.with_metadata, "append _file, _pos and _row_id");
+  app.add_flag("--raw", arguments.changes.raw, "keep rows that a rewrite only carried over");
+  app.add_option("--updates", texts.updates,
+                 "what makes a delete and an insert an update: none, lineage (default: the same _row_id), or "
+                 "key:C1,C2 (the same values of these columns)")
+      ->type_name("HOW");
+  app.add_flag("--net", arguments.changes.net, "one change at most for each row of the whole range");
+  app.add_option("--dialect", texts.dialect, "names and values of the columns of changes; debezium: JSON envelopes")
+      ->check(CLI::IsMember({"iceberg", "delta", "debezium"}));
+  app.add_flag("--resolve-deletes", arguments.changes.range.resolve_deletes,
+               "read position and equality delete files too, where there are any");
+  AddFormat(app, texts, {"table", "jsonl", "csv", "arrow", "parquet"});
+  AddOutput(app, arguments, "FILE", "write to FILE, whole or not at all: .csv, .arrow, .parquet or .jsonl");
+  app.add_flag("--verify-footers", arguments.changes.verify_footers,
+               "also compare the footers of Puffin files with the manifests");
+  auto* follow = app.add_flag("--follow", texts.follow, "go on with the changes of new snapshots as they come");
+  app.add_option("--poll", texts.poll, "how often to look for new snapshots (500ms, 5s, 1m; default 5s)")
+      ->type_name("TIME")
+      ->needs(follow);
+  app.add_option("--checkpoint", texts.checkpoint, "where to note how far it came, and to go on from")
+      ->type_name("FILE")
+      ->needs(follow);
+  app.add_flag("--until-idle", texts.until_idle, "end when there is nothing new")->needs(follow);
+  follow->excludes("--to", "--net");
+  app.footer(kChangesExamples);
+}
+
+void UnderstandChanges(Arguments& arguments, const Texts& texts) {
+  ChangeReadOptions& changes = arguments.changes;
+  changes.range.from = ChoiceOf(texts.from);
+  changes.range.to = ChoiceOf(texts.to);
+  changes.range.columns = arguments.scan.columns;
+  constexpr std::string_view kKey = "key:";
+  if (texts.updates == "none") {
+    changes.updates = ChangeUpdates::kNone;
+  } else if (texts.updates.starts_with(kKey)) {
+    changes.updates = ChangeUpdates::kKey;
+    changes.key_columns = ValueOrUsage(SplitNames(std::string_view(texts.updates).substr(kKey.size())), "--updates");
+  } else if (!texts.updates.empty() && texts.updates != "lineage") {
+    throw CLI::ValidationError("--updates", "write none, lineage, or key:C1,C2");
+  }
+  if (texts.dialect == "delta") changes.dialect = ChangeDialect::kDelta;
+  if (texts.dialect == "debezium") {
+    if (arguments.format && *arguments.format != OutputFormat::kLines && *arguments.format != OutputFormat::kDocument)
+      throw CLI::ValidationError("--dialect", "Debezium's envelopes are JSON: leave --format out, or say jsonl");
+    arguments.format = OutputFormat::kDebezium;
+  }
+  if (!texts.follow) return;
+  arguments.follow.emplace();
+  if (!texts.poll.empty()) arguments.follow->poll = ValueOrUsage(ParseDuration(texts.poll), "--poll");
+  arguments.follow->checkpoint = texts.checkpoint;
+  arguments.follow->until_idle = texts.until_idle;
+  if (arguments.format == OutputFormat::kTable || arguments.format == OutputFormat::kArrow ||
+      arguments.format == OutputFormat::kParquet) {
+    throw CLI::ValidationError("--follow", "output that goes on and on is jsonl or csv");
+  }
+}
+
 // A shard holds what these decide.
 void CheckShard(const CLI::App& scan, const Arguments& arguments) {
   if (arguments.shard.empty()) {
@@ -186,7 +285,8 @@ void Understand(Arguments& arguments, const Texts& texts) {
       {"table", OutputFormat::kTable}, {"jsonl", OutputFormat::kLines}, {"json", OutputFormat::kDocument},
       {"csv", OutputFormat::kCsv},     {"arrow", OutputFormat::kArrow}, {"parquet", OutputFormat::kParquet}};
   std::string format = texts.format;
-  if (arguments.command == Command::kScan && !arguments.output.empty() && format.empty()) {
+  const bool gives_rows = arguments.command == Command::kScan || arguments.command == Command::kChanges;
+  if (gives_rows && !arguments.output.empty() && format.empty()) {
     // The name of the file says it.
     const size_t dot = arguments.output.rfind('.');
     format = dot == std::string::npos ? "" : arguments.output.substr(dot + 1);
@@ -203,6 +303,7 @@ void Understand(Arguments& arguments, const Texts& texts) {
     if (arguments.format == OutputFormat::kTable) throw CLI::ValidationError("--json", "contradicts --format table");
     if (!arguments.format) arguments.format = OutputFormat::kDocument;
   }
+  if (arguments.command == Command::kChanges) UnderstandChanges(arguments, texts);
   if (arguments.command != Command::kInspect) return;
 
   static constexpr std::pair<std::string_view, InspectWhat> kWhats[] = {
@@ -267,6 +368,10 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
   plan->get_option("--output")->needs("--shards");
   plan->footer(kPlanExamples);
 
+  CLI::App* changes = app.add_subcommand("changes", "print what snapshots inserted, deleted and updated");
+  AddTable(*changes, arguments, texts);
+  AddChanges(*changes, arguments, texts);
+
   CLI::App* inspect = app.add_subcommand("inspect", "look at snapshots, files and deletes");
   AddTable(*inspect, arguments, texts);
   inspect->add_option("WHAT", texts.what, "what to look at")
@@ -282,6 +387,7 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
     if (scan->parsed()) arguments.command = Command::kScan;
     if (count->parsed()) arguments.command = Command::kCount;
     if (plan->parsed()) arguments.command = Command::kPlan;
+    if (changes->parsed()) arguments.command = Command::kChanges;
     if (inspect->parsed()) arguments.command = Command::kInspect;
     Understand(arguments, texts);
     if (scan->parsed()) CheckShard(*scan, arguments);
@@ -292,7 +398,7 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
     if (error.get_exit_code() == 0) return app.exit(error, std::cout, std::cerr);
     std::string message = error.what();
     if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-') {
-      message = fmt::format("there is no command '{}': commands are scan, count, plan and inspect", argv[1]);
+      message = fmt::format("there is no command '{}': commands are scan, count, plan, changes and inspect", argv[1]);
     }
     const Error usage(ErrorKind::kInvalidArgument, std::move(message));
     std::cerr << ErrorText(usage, Phase::kOpen, arguments.json) << (arguments.json ? "" : "  hint: delenda --help\n");

@@ -1,11 +1,13 @@
 // What the command line says.
 #pragma once
 
+#include <delenda/changes.h>
 #include <delenda/result.h>
 #include <delenda/rows.h>
 #include <delenda/scan.h>
 #include <delenda/table.h>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,14 +16,21 @@
 
 namespace delenda::cli {
 
-enum class Command : uint8_t { kScan, kCount, kPlan, kInspect };
+enum class Command : uint8_t { kScan, kCount, kPlan, kInspect, kChanges };
 enum class InspectWhat : uint8_t { kSnapshots, kFiles, kDeletes, kRefs, kHistory, kDv };
 
-enum class OutputFormat : uint8_t { kTable, kLines, kDocument, kCsv, kArrow, kParquet };
+enum class OutputFormat : uint8_t { kTable, kLines, kDocument, kCsv, kArrow, kParquet, kDebezium };
+
+// changes --follow: the changes of new snapshots as they come.
+struct Follow {
+  std::chrono::milliseconds poll{5000};
+  std::string checkpoint;   // file; empty: none
+  bool until_idle = false;  // end when there is nothing new
+};
 
 struct Arguments {
   Command command = Command::kScan;
-  std::string table;  // empty for scan --shard
+  std::string table;  // empty with --shard
   std::vector<LocationMapping> mappings;
   std::optional<std::string> config;
   uint64_t threads = 0;
@@ -33,10 +42,12 @@ struct Arguments {
   InspectWhat what = InspectWhat::kSnapshots;
   std::string shard;               // scan --shard: a file, or "-" for standard input
   std::optional<uint64_t> shards;  // plan --shards
-  std::string output;              // scan: a file; plan --shards: a folder. Empty: standard output
+  std::string output;              // scan, changes: a file; plan --shards: a folder. Empty: standard output
   bool overwrite = false;          // of `output`
   std::string file;                // inspect dv
   bool all = false;                // inspect dv: every run
+  ChangeReadOptions changes;
+  std::optional<Follow> follow;
 };
 
 // Parses the command line. An int is the exit code of a program that has said all it had to: help, version, usage

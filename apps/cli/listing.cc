@@ -37,7 +37,8 @@ Result<void> Listing::Print(OutputFormat format, Output& out) const {
     }
     case OutputFormat::kCsv:
     case OutputFormat::kArrow:
-    case OutputFormat::kParquet: return std::unexpected(Error(ErrorKind::kInternal, "a listing in a format of rows"));
+    case OutputFormat::kParquet:
+    case OutputFormat::kDebezium: return std::unexpected(Error(ErrorKind::kInternal, "a listing in a format of rows"));
   }
   return out.Write(text);
 }

@@ -55,6 +55,7 @@ Result<void> RunCommand(Session& session) {
     case Command::kScan: return RunScan(session);
     case Command::kCount: return RunCount(session);
     case Command::kPlan: return RunPlan(session);
+    case Command::kChanges: return session.arguments.follow ? RunFollow(session) : RunChanges(session);
     case Command::kInspect: break;
   }
   return RunInspect(session);
@@ -88,11 +89,11 @@ int Run(const Arguments& arguments) {
   std::optional<Table> table;
   std::optional<Shard> shard;
   if (!arguments.shard.empty()) {
-    auto read = ReadShard(arguments.shard, std::move(options));
+    auto read = ReadShard(arguments.shard, options);
     if (!read) return fail(read.error(), Phase::kWork);
     shard = *std::move(read);
   } else {
-    auto opened = Table::Open(arguments.table, std::move(options));
+    auto opened = Table::Open(arguments.table, options);
     if (!opened) return fail(opened.error(), Phase::kOpen);
     table = *std::move(opened);
     std::error_code error;
@@ -105,13 +106,14 @@ int Run(const Arguments& arguments) {
                   .out = out,
                   .progress = progress,
                   .cancel = cancel,
+                  .open = options,
                   .table = table ? &*table : nullptr,
                   .shard = shard ? &*shard : nullptr,
                   .stats = stats};
   const auto done = RunCommand(session);
   progress.Clear();
   if (arguments.stats) {
-    stats.io = table ? table->Io() : shard->Io();
+    stats.Add(table ? table->Io() : shard->Io());
     stats.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     static_cast<void>(error_output.Write(StatsText(stats, arguments.json)));
   }

@@ -142,6 +142,20 @@ Result<int64_t> ParseTime(std::string_view text) {
                   text));
 }
 
+Result<std::chrono::milliseconds> ParseDuration(std::string_view text) {
+  using std::chrono::milliseconds;
+  static constexpr std::pair<std::string_view, int64_t> kUnits[] = {
+      {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}};
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit = text.substr(static_cast<size_t>(end - text.data()));
+  for (const auto& [name, factor] : kUnits) {
+    constexpr int64_t kMost = 1'000'000'000;  // keeps the product within bounds
+    if (error == std::errc() && unit == name && number > 0 && number <= kMost) return milliseconds(number * factor);
+  }
+  return Refuse(fmt::format("'{}' is no duration: write 500ms, 5s, 1m or 2h", text));
+}
+
 std::string TimeText(int64_t milliseconds) {
   using namespace std::chrono;
   const sys_time<std::chrono::milliseconds> time{std::chrono::milliseconds(milliseconds)};

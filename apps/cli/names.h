@@ -3,6 +3,7 @@
 
 #include <delenda/result.h>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,6 +18,9 @@ Result<std::vector<std::string>> SplitNames(std::string_view text);
 // Milliseconds since 1970-01-01 UTC of "2024-02-29", "2024-02-29T12:30:00", "2024-02-29 12:30:00.250+02:00" or of a
 // whole number, which is taken as such milliseconds. Without an offset the time is UTC.
 Result<int64_t> ParseTime(std::string_view text);
+
+// "500ms", "5s", "1m" or "2h": a whole number and a unit, more than nothing.
+Result<std::chrono::milliseconds> ParseDuration(std::string_view text);
 
 // "2024-02-29T12:30:00.250Z"
 std::string TimeText(int64_t milliseconds);

@@ -67,6 +67,15 @@ std::string ErrorText(const Error& error, Phase phase, bool json, std::string_vi
   return text;
 }
 
+void Stats::Add(const IoStats& more) {
+  io.requests += more.requests;
+  io.opens += more.opens;
+  io.reads += more.reads;
+  io.stats += more.stats;
+  io.lists += more.lists;
+  io.bytes_read += more.bytes_read;
+}
+
 std::string StatsText(const Stats& stats, bool json) {
   nlohmann::ordered_json object;
   if (stats.scan) {
@@ -79,6 +88,12 @@ std::string StatsText(const Stats& stats, bool json) {
     object["row-groups"] = stats.scan->row_groups;
     object["row-groups-pruned"] = stats.scan->row_groups_pruned;
     object["row-groups-all-deleted"] = stats.scan->row_groups_all_deleted;
+    if (stats.is_changes) {
+      object["row-groups-unchanged"] = stats.scan->row_groups_unchanged;
+      object["carry-overs"] = stats.scan->carry_overs;
+      object["updates"] = stats.scan->updates;
+      object["spilled-bytes"] = stats.scan->spilled_bytes;
+    }
   }
   if (stats.count) {
     object["rows"] = stats.count->rows;

@@ -32,9 +32,12 @@ std::string ErrorText(const Error& error, Phase phase, bool json, std::string_vi
 // What --stats prints.
 struct Stats {
   std::optional<ScanStats> scan;
+  bool is_changes = false;  // `scan` is that of changes
   std::optional<CountInfo> count;
   IoStats io;
   double seconds = 0;
+
+  void Add(const IoStats& more);
 };
 std::string StatsText(const Stats& stats, bool json);
 

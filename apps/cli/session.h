@@ -17,8 +17,9 @@ struct Session {
   Output& out;
   ProgressBar& progress;
   const CancelToken& cancel;
-  const Table* table;  // null for `scan --shard`
-  const Shard* shard;  // null otherwise
+  const OpenOptions& open;  // of the table
+  const Table* table;       // null for `scan --shard`
+  const Shard* shard;       // null otherwise
   Stats& stats;
 
   // The format that was asked for, else a table on a terminal and `other` everywhere else.
@@ -32,5 +33,7 @@ Result<void> RunScan(Session& session);
 Result<void> RunCount(Session& session);
 Result<void> RunPlan(Session& session);
 Result<void> RunInspect(Session& session);
+Result<void> RunChanges(Session& session);
+Result<void> RunFollow(Session& session);
 
 }  // namespace delenda::cli

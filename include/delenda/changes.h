@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "delenda/result.h"
+#include "delenda/rows.h"
 #include "delenda/scan.h"
 
 namespace delenda {
@@ -66,6 +69,60 @@ struct ChangePlanInfo {
   uint64_t replace_snapshots = 0;  // in the range: they only rearranged rows
   uint64_t delete_manifests_read = 0;
   uint64_t data_manifests_read = 0;
+};
+
+// Which deletes and inserts of one snapshot are told as the two images of one row.
+enum class ChangeUpdates : uint8_t {
+  kLineage,  // those with the same _row_id; rows without one stay DELETE and INSERT
+  kNone,     // none
+  kKey,      // those with the same values in ChangeReadOptions::key_columns
+};
+
+enum class ChangeDialect : uint8_t {
+  // _change_type: INSERT, DELETE, UPDATE_BEFORE, UPDATE_AFTER (string); _change_ordinal: which of the range's
+  // snapshots,
+  // oldest first (int); _commit_snapshot_id (long); _commit_timestamp (timestamp with time zone).
+  kIceberg,
+  // As Delta's change data feed has it. _change_type: insert, delete, update_preimage, update_postimage;
+  // _commit_version (long): the sequence number of the snapshot, which, like a version of Delta, belongs to one commit
+  // and grows from commit to commit, whatever the range; _commit_timestamp.
+  kDelta,
+};
+
+struct ChangeReadOptions {
+  ChangeOptions range = {};
+  // Keep the rows that a copy-on-write rewrite deletes and inserts unchanged: with ChangeUpdates::kNone exactly the
+  // rows that the tasks of the plan stand for. Else they are left out: pairs with the same _row_id and the same last
+  // update, and, where rows have no lineage, rows that are equal in all columns of the table.
+  bool raw = false;
+  ChangeUpdates updates = ChangeUpdates::kLineage;
+  std::vector<std::string> key_columns = {};  // for ChangeUpdates::kKey: top-level columns
+  // One change at most for each row of the range, by key if there is one, else by _row_id: what was inserted and
+  // deleted again vanishes, a chain of updates becomes one.
+  bool net = false;
+  ChangeDialect dialect = ChangeDialect::kIceberg;
+  // _change_ordinal of the range's first snapshot: numbers a range on from the one before it.
+  int32_t first_ordinal = 0;
+  bool verify_footers = false;  // as in ScanOptions
+  // Bytes that rows may take while they wait for their pair; more go to files without a name in `temp_folder` (empty:
+  // TMPDIR, else /tmp). Batches on their way come on top.
+  uint64_t pairing_memory = uint64_t{256} << 20;
+  std::string temp_folder = {};
+};
+
+// The changes of one snapshot of a range; reading them is up to the caller. Copies share everything.
+class SnapshotChanges {
+ public:
+  int64_t snapshot_id() const;
+  int32_t ordinal() const;
+  // Errors as Table::Changes.
+  Result<RowStream> Read() const;
+
+  class Impl;  // private to the library
+  explicit SnapshotChanges(std::shared_ptr<const Impl> impl);
+
+ private:
+  std::shared_ptr<const Impl> impl_;
 };
 
 }  // namespace delenda

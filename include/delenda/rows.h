@@ -22,6 +22,11 @@ struct ScanStats {
   uint64_t row_groups = 0;              // of the files that were opened so far
   uint64_t row_groups_pruned = 0;       // of these, ruled out by their statistics
   uint64_t row_groups_all_deleted = 0;  // of these, skipped because every row is deleted
+  // Of streams of changes. `files` counts their tasks then.
+  uint64_t row_groups_unchanged = 0;  // of these, skipped because none of their rows changed
+  uint64_t carry_overs = 0;           // pairs of rows that a rewrite only carried over: left out
+  uint64_t updates = 0;               // pairs of rows that became updates
+  uint64_t spilled_bytes = 0;         // written to temporary files
 };
 
 // A stream of batches with one schema; movable, owns what it reads from. Not thread-safe: one thread reads it.
@@ -81,12 +86,19 @@ enum class RowFormat : uint8_t {
   kArrowFile,
   // Bytes of a Parquet file, compressed with zstd; columns have their field ids.
   kParquet,
+  // Changes only (ChangeDialect::kIceberg): one JSON envelope a line, in the manner of Debezium's:
+  //   {"before": null, "after": {"id": 1, …}, "source": {"connector": "delenda", "ts_ms": …, "snapshot_id": …,
+  //    "change_ordinal": 0}, "op": "c", "ts_ms": …}
+  // "op" is c (insert), u (update: one envelope with both images) or d (delete); "ts_ms" the time of the commit;
+  // _file, _pos and _row_id stand in "source", for an update those of the image after. Values as in kJsonLines.
+  kDebezium,
 };
 
 struct WriteRowsOptions {
   RowFormat format = RowFormat::kJsonLines;
   // kTable: columns of the terminal; cells are cut with "…" to fit. 0: cells are cut at 80 columns only.
   size_t width = 0;
+  bool header = true;  // kCsv: begin with the line of names
 };
 
 // Writes what is left of `rows` to `sink` and returns the number of rows. Text and bytes are handed over in pieces;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "delenda/changes.h"
 #include "delenda/deletion_vector.h"
 #include "delenda/hooks.h"
 #include "delenda/inspect.h"
@@ -81,6 +82,19 @@ class Table {
   // delenda/shard.h). Together they give the rows of Scan, without `limit` and `ordered`; some are empty when there are
   // fewer files (or parts of files, by `split_size`) than shards. InvalidArgument for no shards or more than 65,536.
   Result<std::vector<std::string>> Shards(const ScanOptions& options, size_t count) const;
+
+  // What the snapshots of a range inserted, deleted and updated: the columns asked for, then those that tell of the
+  // change (ChangeDialect). By snapshot, oldest first; in one, deletes come before updates and these before inserts; an
+  // update is two rows, its image before and directly behind it the one after.
+  //
+  // Errors as PlanChanges, before any row, and as Scan. InvalidArgument: key columns that the table lacks; net changes
+  // of rows that have neither lineage nor key; ChangeDialect::kDelta for a snapshot without a sequence number (format
+  // version 1). ValidationFailed: a key that fits several rows of a snapshot, so that images could be paired in
+  // several ways.
+  Result<RowStream> Changes(const ChangeReadOptions& options = {}) const;
+  // The same, planned once, snapshot by snapshot: of all that have changes, oldest first. InvalidArgument with
+  // `options.net`.
+  Result<std::vector<SnapshotChanges>> ChangesBySnapshot(const ChangeReadOptions& options = {}) const;
 
   // All snapshots that the table keeps, oldest first.
   std::vector<SnapshotInfo> Snapshots() const;

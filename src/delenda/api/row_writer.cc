@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "delenda/api/column_text.h"
+#include "delenda/api/debezium.h"
 #include "delenda/api/row_stream_impl.h"
 #include "delenda/formats/json/writer.h"
 #include "delenda/formats/parquet/arrow_status.h"
@@ -101,14 +102,15 @@ void AppendCsvCell(std::string& out, std::string_view text) {
   out += '"';
 }
 
-Result<uint64_t> WriteCsv(RowStream::Impl& rows, const TextSink& sink) {
+Result<uint64_t> WriteCsv(RowStream::Impl& rows, bool header, const TextSink& sink) {
   const arrow::Schema& schema = *rows.schema();
   std::string text;
   for (const auto& field : schema.fields()) {
+    if (!header) break;
     if (!text.empty()) text += ',';
     AppendCsvCell(text, field->name());
   }
-  text += "\r\n";
+  if (header) text += "\r\n";
   std::string cell;
   uint64_t count = 0;
   while (const auto batch = DELENDA_TRY(rows.Next())) {
@@ -150,10 +152,11 @@ Result<uint64_t> WriteRows(RowStream& rows, const WriteRowsOptions& options, con
   return parquet::Guarded([&]() -> Result<uint64_t> {
     switch (options.format) {
       case RowFormat::kTable: return WriteTable(rows.impl(), options.width, sink);
-      case RowFormat::kCsv: return WriteCsv(rows.impl(), sink);
+      case RowFormat::kCsv: return WriteCsv(rows.impl(), options.header, sink);
       case RowFormat::kArrowStream: return WriteFile(rows.impl(), write::RowFileFormat::kArrowStream, sink);
       case RowFormat::kArrowFile: return WriteFile(rows.impl(), write::RowFileFormat::kArrowFile, sink);
       case RowFormat::kParquet: return WriteFile(rows.impl(), write::RowFileFormat::kParquet, sink);
+      case RowFormat::kDebezium: return api::WriteDebezium(rows.impl(), sink);
       case RowFormat::kJsonLines: break;
     }
     return WriteJsonLines(rows.impl(), sink);

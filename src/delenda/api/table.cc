@@ -8,6 +8,7 @@
 #include "delenda/api/table_rows.h"
 #include "delenda/catalog/catalog.h"
 #include "delenda/formats/parquet/arrow_status.h"
+#include "delenda/plan/change_planner.h"
 #include "delenda/plan/plan_json.h"
 #include "delenda/plan/shard.h"
 #include "delenda/read/count.h"
@@ -64,6 +65,24 @@ Result<std::shared_ptr<const plan::ScanPlan>> Table::Impl::Plan(const ScanOption
     for (const auto& warning : planned.warnings) options.hooks.log(LogLevel::kWarning, warning);
   }
   return std::make_shared<const plan::ScanPlan>(std::move(planned));
+}
+
+Result<std::shared_ptr<const plan::ChangePlan>> Table::Impl::PlanChanges(const ChangeOptions& changes) const {
+  plan::ChangeRequest request;
+  request.from = Select(changes.from);
+  request.from_inclusive = changes.from_inclusive;
+  request.to = Select(changes.to);
+  request.branch = changes.branch;
+  request.select_all = !changes.columns.has_value();
+  if (changes.columns) request.select = *changes.columns;
+  request.with_metadata = changes.with_metadata;
+  request.where = changes.where;
+  request.resolve_deletes = changes.resolve_deletes;
+  auto planned = DELENDA_TRY(plan::PlanChanges(loaded.metadata, *io, request, executor, options.hooks));
+  if (options.hooks.log) {
+    for (const auto& warning : planned.warnings) options.hooks.log(LogLevel::kWarning, warning);
+  }
+  return std::make_shared<const plan::ChangePlan>(std::move(planned));
 }
 
 Table::Table(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}

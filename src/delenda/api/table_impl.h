@@ -8,6 +8,7 @@
 #include "delenda/iceberg/table_location.h"
 #include "delenda/io/counting_file_io.h"
 #include "delenda/io/mapping_file_io.h"
+#include "delenda/plan/change_task.h"
 #include "delenda/plan/scan_planner.h"
 #include "delenda/table.h"
 
@@ -22,6 +23,7 @@ class Table::Impl {
   }
   // Plans, and tells the log about what the plan warns of.
   Result<std::shared_ptr<const plan::ScanPlan>> Plan(const ScanOptions& options) const;
+  Result<std::shared_ptr<const plan::ChangePlan>> PlanChanges(const ChangeOptions& options) const;
 
   OpenOptions options;
   std::vector<io::LocationMapping> mappings;

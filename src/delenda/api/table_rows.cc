@@ -3,66 +3,21 @@
 
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
-#include <arrow/util/key_value_metadata.h>
 
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "delenda/api/row_stream_impl.h"
+#include "delenda/api/uuid_fields.h"
 
 namespace delenda::api {
 namespace {
-
-bool HoldsUuid(const Type& type) {
-  if (type.kind() == TypeKind::kUuid) return true;
-  for (const Field& field : type.fields()) {
-    if (HoldsUuid(field.type)) return true;
-  }
-  return false;
-}
-
-// Arrow has no UUID type of its own: 16 bytes are marked as Arrow's canonical extension, which consumers know.
-std::shared_ptr<arrow::Field> MarkUuids(const Field& field, const std::shared_ptr<arrow::Field>& arrow_field) {
-  if (!HoldsUuid(field.type)) return arrow_field;
-  if (field.type.kind() == TypeKind::kUuid) {
-    const std::vector<std::string> keys = {"ARROW:extension:name", "ARROW:extension:metadata"};
-    const std::vector<std::string> values = {"arrow.uuid", ""};
-    return arrow_field->WithMergedMetadata(arrow::key_value_metadata(keys, values));
-  }
-  const auto& children = field.type.fields();
-  const arrow::DataType& type = *arrow_field->type();
-  switch (type.id()) {
-    case arrow::Type::STRUCT: {
-      if (static_cast<size_t>(type.num_fields()) != children.size()) return arrow_field;
-      arrow::FieldVector marked;
-      for (size_t i = 0; i < children.size(); ++i) {
-        marked.push_back(MarkUuids(children[i], type.field(static_cast<int>(i))));
-      }
-      return arrow_field->WithType(arrow::struct_(std::move(marked)));
-    }
-    case arrow::Type::LIST: return arrow_field->WithType(arrow::list(MarkUuids(children[0], type.field(0))));
-    case arrow::Type::MAP: {
-      const auto& map = static_cast<const arrow::MapType&>(type);
-      return arrow_field->WithType(std::make_shared<arrow::MapType>(MarkUuids(children[0], map.key_field()),
-                                                                    MarkUuids(children[1], map.item_field())));
-    }
-    default: return arrow_field;
-  }
-}
 
 class TableRows final : public RowStream::Impl {
  public:
   TableRows(std::shared_ptr<const plan::ScanPlan> plan, std::unique_ptr<read::ScanStream> stream)
       : plan_(std::move(plan)), stream_(std::move(stream)), schema_(stream_->schema()) {
-    arrow::FieldVector fields = schema_->fields();
-    for (size_t i = 0; i < fields.size() && i < plan_->columns.size(); ++i) {
-      fields[i] = MarkUuids(plan_->columns[i].field, fields[i]);
-    }
-    if (fields != schema_->fields()) {
-      schema_ = arrow::schema(std::move(fields), schema_->metadata());
-      is_marked_ = true;
-    }
+    schema_ = WithUuids(schema_, plan_->columns);
+    is_marked_ = schema_ != stream_->schema();
   }
 
   const std::shared_ptr<arrow::Schema>& schema() const override { return schema_; }
@@ -84,7 +39,11 @@ class TableRows final : public RowStream::Impl {
             .manifests_read = planned.data_manifests_read + planned.delete_manifests_read,
             .row_groups = metrics.row_groups,
             .row_groups_pruned = metrics.row_groups_pruned,
-            .row_groups_all_deleted = metrics.row_groups_all_deleted};
+            .row_groups_all_deleted = metrics.row_groups_all_deleted,
+            .row_groups_unchanged = 0,
+            .carry_overs = 0,
+            .updates = 0,
+            .spilled_bytes = 0};
   }
 
  private:

@@ -88,7 +88,8 @@ class Changes {
   }
   Result<Batches> Read(ReadOptions options = {}) {
     metrics = {};
-    auto stream = DELENDA_TRY(OpenChanges(Plan(), builder_.io(), std::move(options)));
+    const plan::ChangePlan plan = Plan();
+    auto stream = DELENDA_TRY(OpenChanges(plan, plan.tasks, plan.columns, builder_.io(), std::move(options)));
     Batches batches;
     while (auto batch = DELENDA_TRY(stream->Next())) {
       EXPECT_TRUE(batch->ValidateFull().ok()) << batch->ValidateFull().ToString();
