@@ -193,8 +193,8 @@ class ChangePlanner {
     auto begin = files.begin();
     for (uint32_t number = 0; number < snapshots_.size(); ++number) {
       const auto end = std::ranges::find_if(begin, files.end(), [&](const auto& f) { return f.snapshot != number; });
-      DELENDA_TRY(WithContext(MakeTasksOf(number, std::span<const ChangedFile>(begin, end), deletes, changed[number]), "snapshot",
-                              static_cast<uint64_t>(snapshots_[number].snapshot->snapshot_id)));
+      DELENDA_TRY(WithContext(MakeTasksOf(number, std::span<const ChangedFile>(begin, end), deletes, changed[number]),
+                              "snapshot", static_cast<uint64_t>(snapshots_[number].snapshot->snapshot_id)));
       begin = end;
     }
     return {};
