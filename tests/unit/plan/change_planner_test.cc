@@ -43,12 +43,16 @@ std::map<int64_t, Json> LiveRows(const ChangePlan& plan, const ChangeTask& task,
   scan->columns = plan.columns;
   scan->filter = plan.filter;
   scan->key_fields = plan.key_fields;
-  scan->deletes = plan.deletes;
   FileTask& file = scan->tasks.emplace_back();
   file.file = task.file;
-  file.dv = state.dv;
-  file.position_deletes = state.position_deletes;
-  file.equality_deletes = state.equality_deletes;
+  // Only the deletes of this state: a scan plan holds those of one snapshot.
+  const auto keep = [&](uint32_t index) {
+    scan->deletes.push_back(plan.deletes.at(index));
+    return static_cast<uint32_t>(scan->deletes.size() - 1);
+  };
+  if (state.dv) file.dv = keep(*state.dv);
+  for (const uint32_t index : state.position_deletes) file.position_deletes.push_back(keep(index));
+  for (const uint32_t index : state.equality_deletes) file.equality_deletes.push_back(keep(index));
   file.residual = task.residual;
   file.length = static_cast<uint64_t>(task.file.file_size);
   const auto batches = testing::ReadAll(scan, io, {.threads = 1});
