@@ -13,12 +13,16 @@
 namespace delenda::plan {
 namespace {
 
-// Not more than 2^40 each, so that the sum over all tasks stays exact whatever the metadata claims.
-uint64_t BoundedWeight(int64_t bytes) { return static_cast<uint64_t>(std::clamp<int64_t>(bytes, 0, int64_t{1} << 40)); }
+// Of one task or delete at most, so that the sum over all of them stays exact whatever the metadata claims.
+constexpr uint64_t kMaxWeight = uint64_t{1} << 40;
+
+uint64_t BoundedWeight(int64_t bytes) {
+  return std::min(static_cast<uint64_t>(std::max<int64_t>(bytes, 0)), kMaxWeight);
+}
 
 uint64_t TaskWeight(const ScanPlan& plan, const FileTask& task) {
   // 1: tasks of no bytes spread out too.
-  uint64_t weight = 1 + std::min(task.length, uint64_t{1} << 40);
+  uint64_t weight = 1 + std::min(task.length, kMaxWeight);
   if (task.dv) weight += BoundedWeight(plan.deletes[*task.dv].content_size.value_or(0));
   for (const auto* indexes : {&task.position_deletes, &task.equality_deletes}) {
     for (const uint32_t index : *indexes) weight += BoundedWeight(plan.deletes[index].file_size);
@@ -26,57 +30,87 @@ uint64_t TaskWeight(const ScanPlan& plan, const FileTask& task) {
   return weight;
 }
 
-// The tasks of one shard, and the deletes that they need under their new indexes.
-ScanPlan MakeShard(const ScanPlan& plan, const std::vector<size_t>& tasks) {
-  ScanPlan shard;
-  shard.snapshot_id = plan.snapshot_id;
-  shard.schema = plan.schema;
-  shard.specs = plan.specs;
-  shard.columns = plan.columns;
-  shard.filter = plan.filter;
-  std::unordered_map<uint32_t, uint32_t> index_in_shard;
-  const auto move_index = [&](uint32_t& index) {
-    const auto [known, is_new] = index_in_shard.try_emplace(index, static_cast<uint32_t>(shard.deletes.size()));
-    if (is_new) shard.deletes.push_back(plan.deletes[index]);
+template <typename Plan>
+Result<void> CheckIndexes(const Plan& plan, const std::vector<uint32_t>& indexes) {
+  for (const uint32_t index : indexes) {
+    if (index >= plan.deletes.size()) return InternalError("the plan has no delete {}", index);
+  }
+  return {};
+}
+
+// What the shards of a plan have in common with it, and the deletes that a shard's tasks need under their new indexes.
+template <typename Plan>
+class ShardMaker {
+ public:
+  explicit ShardMaker(const Plan& plan) : plan_(plan) {
+    shard.schema = plan.schema;
+    shard.specs = plan.specs;
+    shard.columns = plan.columns;
+    shard.filter = plan.filter;
+  }
+
+  void MoveIndex(uint32_t& index) {
+    const auto [known, is_new] = index_in_shard_.try_emplace(index, static_cast<uint32_t>(shard.deletes.size()));
+    if (is_new) shard.deletes.push_back(plan_.deletes[index]);
     index = known->second;
-  };
+  }
+
+  void AddKeyFields() {
+    for (const ContentFile& file : shard.deletes) {
+      for (const int32_t id : file.equality_ids) {
+        if (const auto key = plan_.key_fields.find(id); key != plan_.key_fields.end()) shard.key_fields.insert(*key);
+      }
+    }
+  }
+
+  Plan shard;
+
+ private:
+  const Plan& plan_;
+  std::unordered_map<uint32_t, uint32_t> index_in_shard_;
+};
+
+ScanPlan MakeShard(const ScanPlan& plan, const std::vector<size_t>& tasks) {
+  ShardMaker maker(plan);
+  maker.shard.snapshot_id = plan.snapshot_id;
   std::set<std::string_view> files;
   for (const size_t at : tasks) {
     files.insert(plan.tasks[at].file.path);
-    FileTask& task = shard.tasks.emplace_back(plan.tasks[at]);
-    if (task.dv) move_index(*task.dv);
-    for (uint32_t& index : task.position_deletes) move_index(index);
-    for (uint32_t& index : task.equality_deletes) move_index(index);
+    FileTask& task = maker.shard.tasks.emplace_back(plan.tasks[at]);
+    if (task.dv) maker.MoveIndex(*task.dv);
+    for (uint32_t& index : task.position_deletes) maker.MoveIndex(index);
+    for (uint32_t& index : task.equality_deletes) maker.MoveIndex(index);
   }
-  for (const ContentFile& file : shard.deletes) {
-    for (const int32_t id : file.equality_ids) {
-      if (const auto key = plan.key_fields.find(id); key != plan.key_fields.end()) shard.key_fields.insert(*key);
-    }
-  }
-  shard.metrics.data_files_live = files.size();
-  shard.metrics.delete_files_live = shard.deletes.size();
-  return shard;
+  maker.AddKeyFields();
+  maker.shard.metrics.data_files_live = files.size();
+  maker.shard.metrics.delete_files_live = maker.shard.deletes.size();
+  return std::move(maker.shard);
 }
 
-}  // namespace
+ChangePlan MakeChangeShard(const ChangePlan& plan, const std::vector<size_t>& tasks) {
+  ShardMaker maker(plan);
+  maker.shard.from_snapshot_id = plan.from_snapshot_id;
+  maker.shard.to_snapshot_id = plan.to_snapshot_id;
+  for (const size_t at : tasks) {
+    ChangeTask& task = maker.shard.tasks.emplace_back(plan.tasks[at]);
+    for (DeleteState* state : {&task.before, &task.after}) {
+      if (state->dv) maker.MoveIndex(*state->dv);
+      for (uint32_t& index : state->position_deletes) maker.MoveIndex(index);
+      for (uint32_t& index : state->equality_deletes) maker.MoveIndex(index);
+    }
+  }
+  maker.AddKeyFields();
+  return std::move(maker.shard);
+}
 
-Result<std::vector<ScanPlan>> SplitPlan(const ScanPlan& plan, size_t count) {
+// Which tasks each of `count` shards gets, in ascending order.
+Result<std::vector<std::vector<size_t>>> Distribute(const std::vector<uint64_t>& weights, size_t count) {
   if (count == 0 || count > kMaxShards)
     return InvalidArgument("a plan is cut into 1 to {} shards, not {}", kMaxShards, count);
-  std::vector<uint64_t> weights;
-  weights.reserve(plan.tasks.size());
-  for (const FileTask& task : plan.tasks) {
-    for (const auto* indexes : {&task.position_deletes, &task.equality_deletes}) {
-      for (const uint32_t index : *indexes) {
-        if (index >= plan.deletes.size()) return InternalError("the plan has no delete {}", index);
-      }
-    }
-    if (task.dv && *task.dv >= plan.deletes.size()) return InternalError("the plan has no delete {}", *task.dv);
-    weights.push_back(TaskWeight(plan, task));
-  }
-  std::vector<size_t> order(plan.tasks.size());
+  std::vector<size_t> order(weights.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, std::ranges::greater(), [&](size_t i) { return weights[i]; });
+  std::ranges::sort(order,
+                    [&](size_t a, size_t b) { return weights[a] != weights[b] ? weights[a] > weights[b] : a < b; });
 
   using Load = std::pair<uint64_t, size_t>;  // weight so far, shard: of equal ones the first
   std::priority_queue<Load, std::vector<Load>, std::greater<>> lightest;
@@ -88,12 +122,39 @@ Result<std::vector<ScanPlan>> SplitPlan(const ScanPlan& plan, size_t count) {
     chosen[shard].push_back(task);
     lightest.emplace(weight + weights[task], shard);
   }
-  std::vector<ScanPlan> shards;
-  shards.reserve(count);
-  for (auto& tasks : chosen) {
-    std::ranges::sort(tasks);
-    shards.push_back(MakeShard(plan, tasks));
+  for (auto& tasks : chosen) std::ranges::sort(tasks);
+  return chosen;
+}
+
+}  // namespace
+
+Result<std::vector<ScanPlan>> SplitPlan(const ScanPlan& plan, size_t count) {
+  std::vector<uint64_t> weights;
+  weights.reserve(plan.tasks.size());
+  for (const FileTask& task : plan.tasks) {
+    for (const auto* indexes : {&task.position_deletes, &task.equality_deletes})
+      DELENDA_TRY(CheckIndexes(plan, *indexes));
+    if (task.dv) DELENDA_TRY(CheckIndexes(plan, {*task.dv}));
+    weights.push_back(TaskWeight(plan, task));
   }
+  std::vector<ScanPlan> shards;
+  for (const auto& tasks : DELENDA_TRY(Distribute(weights, count))) shards.push_back(MakeShard(plan, tasks));
+  return shards;
+}
+
+Result<std::vector<ChangePlan>> SplitChanges(const ChangePlan& plan, size_t count) {
+  std::vector<uint64_t> weights;
+  weights.reserve(plan.tasks.size());
+  for (const ChangeTask& task : plan.tasks) {
+    for (const DeleteState* state : {&task.before, &task.after}) {
+      for (const auto* indexes : {&state->position_deletes, &state->equality_deletes})
+        DELENDA_TRY(CheckIndexes(plan, *indexes));
+      if (state->dv) DELENDA_TRY(CheckIndexes(plan, {*state->dv}));
+    }
+    weights.push_back(1 + std::min(task.estimated_bytes, kMaxWeight));
+  }
+  std::vector<ChangePlan> shards;
+  for (const auto& tasks : DELENDA_TRY(Distribute(weights, count))) shards.push_back(MakeChangeShard(plan, tasks));
   return shards;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "delenda/base/result.h"
+#include "delenda/plan/change_task.h"
 #include "delenda/plan/scan_task.h"
 
 namespace delenda::plan {
@@ -23,5 +24,10 @@ inline constexpr size_t kMaxShards = 65'536;
 //
 // InvalidArgument for no shards or more than kMaxShards.
 Result<std::vector<ScanPlan>> SplitPlan(const ScanPlan& plan, size_t count);
+
+// The same for changes; a task weighs its estimated bytes. Tasks of one snapshot may come into several shards: the rows
+// of the shards together are the rows of the tasks, and what compares rows of a snapshot with each other (carry-over
+// rows, updates) needs them together.
+Result<std::vector<ChangePlan>> SplitChanges(const ChangePlan& plan, size_t count);
 
 }  // namespace delenda::plan
