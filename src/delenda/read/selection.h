@@ -19,6 +19,7 @@ class Selection {
 
   int64_t rows() const { return rows_; }
   bool Kept(int64_t row) const { return (words_[static_cast<size_t>(row) / 64] >> (row % 64) & 1) != 0; }
+  void Drop(int64_t row) { words_[static_cast<size_t>(row) / 64] &= ~(uint64_t{1} << (row % 64)); }
   int64_t Count() const {
     int64_t count = 0;
     for (uint64_t word : words_) count += std::popcount(word);
