@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <charconv>
 #include <iostream>
 #include <utility>
 
@@ -64,10 +63,11 @@ constexpr const char* kPlanExamples =
     "\nExamples:\n"
     "  delenda plan warehouse/orders --where \"id BETWEEN 100 AND 200\"\n"
     "  delenda plan warehouse/orders --json | jq '.dataFiles | length'\n"
+    "  delenda plan warehouse/orders --changes --from 3237364803904545526 --to main\n"
     "  delenda plan warehouse/orders --shards 8 -o shards && delenda scan --shard shards/shard-0.json\n";
 
 constexpr const char* kChangesExamples =
-    "\nS is the id of a snapshot, or a branch or tag. The changes of --from itself are not told, those of --to are.\n"
+    "\nS is the id of a snapshot, a branch or tag, or @TIME. The changes of --from itself are not told, those of --to are.\n"
     "Columns: the table's, then _change_type (INSERT, DELETE, UPDATE_BEFORE, UPDATE_AFTER), _change_ordinal,\n"
     "_commit_snapshot_id and _commit_timestamp. By snapshot, oldest first; in one, deletes, updates, inserts.\n"
     "\n--follow ends with Ctrl-C. The checkpoint is written when the changes of a snapshot are stored: a run that was\n"
@@ -138,6 +138,17 @@ void AddSnapshot(CLI::App& app, Arguments& arguments, Texts& texts) {
   ref->excludes(as_of);
 }
 
+void AddRange(CLI::App& app, ChangeOptions& range, Texts& texts) {
+  app.add_option("--from", texts.from,
+                 "changes after this snapshot: id, branch, tag, or @TIME (else: from the first on)")
+      ->type_name("S");
+  app.add_option("--to", texts.to, "up to this one (else: the current one)")->type_name("S");
+  app.add_option("--branch", range.branch, "the branch that the snapshots must lie on")->type_name("NAME");
+  app.add_flag("--from-inclusive", range.from_inclusive, "the changes of --from itself too")->needs("--from");
+  app.add_flag("--resolve-deletes", range.resolve_deletes,
+               "read position and equality delete files too, instead of refusing ranges that have some");
+}
+
 void AddFilter(CLI::App& app, Arguments& arguments) {
   app.add_option("--where", arguments.scan.where, "filter, e.g. \"a > 1 AND (b = 'x' OR c IS NULL)\"")
       ->type_name("EXPR");
@@ -177,30 +188,11 @@ void AddOutput(CLI::App& app, Arguments& arguments, const char* type, const char
   app.add_flag("--overwrite", arguments.overwrite, "replace what -o names if it exists")->needs(output);
 }
 
-// "--from 5": a snapshot of this id; "--from audit": a branch or tag.
-SnapshotChoice ChoiceOf(const std::string& text) {
-  SnapshotChoice choice;
-  if (text.empty()) return choice;
-  int64_t id = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  if (error == std::errc() && end == text.data() + text.size())
-    choice.snapshot_id = id;
-  else
-    choice.ref = text;
-  return choice;
-}
-
 void AddChanges(CLI::App& app, Arguments& arguments, Texts& texts) {
-  app.add_option("--from", texts.from, "changes since this snapshot (default: since the table's beginning)")
-      ->type_name("S");
-  app.add_flag("--from-inclusive", arguments.changes.range.from_inclusive, "tell the changes of --from too")
-      ->needs("--from");
-  app.add_option("--to", texts.to, "up to this snapshot (default: the current one)")->type_name("S");
-  app.add_option("--branch", arguments.changes.range.branch, "changes of this branch (default: main)")
-      ->type_name("NAME");
-  app.add_option("--where", arguments.changes.range.where, "which rows, as for scan")->type_name("EXPR");
+  AddRange(app, arguments.range, texts);
+  app.add_option("--where", arguments.scan.where, "which rows, as for scan")->type_name("EXPR");
   AddColumns(app, texts);
-  app.add_flag("--with-metadata", arguments.changes.range.with_metadata, "append _file, _pos and _row_id");
+  app.add_flag("--with-metadata", arguments.scan.with_metadata, "append _file, _pos and _row_id");
   app.add_flag("--raw", arguments.changes.raw, "keep rows that a rewrite only carried over");
   app.add_option("--updates", texts.updates,
                  "what makes a delete and an insert an update: none, lineage (default: the same _row_id), or "
@@ -209,8 +201,6 @@ void AddChanges(CLI::App& app, Arguments& arguments, Texts& texts) {
   app.add_flag("--net", arguments.changes.net, "one change at most for each row of the whole range");
   app.add_option("--dialect", texts.dialect, "names and values of the columns of changes; debezium: JSON envelopes")
       ->check(CLI::IsMember({"iceberg", "delta", "debezium"}));
-  app.add_flag("--resolve-deletes", arguments.changes.range.resolve_deletes,
-               "read position and equality delete files too, where there are any");
   AddFormat(app, texts, {"table", "jsonl", "csv", "arrow", "parquet"});
   AddOutput(app, arguments, "FILE", "write to FILE, whole or not at all: .csv, .arrow, .parquet or .jsonl");
   app.add_flag("--verify-footers", arguments.changes.verify_footers,
@@ -229,9 +219,7 @@ void AddChanges(CLI::App& app, Arguments& arguments, Texts& texts) {
 
 void UnderstandChanges(Arguments& arguments, const Texts& texts) {
   ChangeReadOptions& changes = arguments.changes;
-  changes.range.from = ChoiceOf(texts.from);
-  changes.range.to = ChoiceOf(texts.to);
-  changes.range.columns = arguments.scan.columns;
+  changes.range = arguments.range;
   constexpr std::string_view kKey = "key:";
   if (texts.updates == "none") {
     changes.updates = ChangeUpdates::kNone;
@@ -272,6 +260,19 @@ void CheckShard(const CLI::App& scan, const Arguments& arguments) {
   }
 }
 
+// What only scans, or only changes, are told by.
+void CheckPlan(const CLI::App& plan, const Arguments& arguments) {
+  const auto refuse = [&](std::initializer_list<const char*> names, std::string_view reason) {
+    for (const char* name : names) {
+      if (plan.get_option(name)->count() > 0) throw CLI::ValidationError(name, std::string(reason));
+    }
+  };
+  if (arguments.plan_changes)
+    refuse({"--snapshot", "--ref", "--as-of", "--split-size", "--allow-dangling-dvs"}, "is not for --changes");
+  else
+    refuse({"--from", "--to", "--branch", "--from-inclusive", "--resolve-deletes"}, "needs --changes");
+}
+
 void Understand(Arguments& arguments, const Texts& texts) {
   for (const auto& text : texts.mappings) {
     arguments.mappings.push_back(ValueOrUsage(ParseLocationMapping(text), "--map-location"));
@@ -281,6 +282,11 @@ void Understand(Arguments& arguments, const Texts& texts) {
     if (!arguments.scan.columns) arguments.scan.columns.emplace();
     for (auto& name : ValueOrUsage(SplitNames(text), "--select")) arguments.scan.columns->push_back(std::move(name));
   }
+  if (!texts.from.empty()) arguments.range.from = ValueOrUsage(ParseSnapshot(texts.from), "--from");
+  if (!texts.to.empty()) arguments.range.to = ValueOrUsage(ParseSnapshot(texts.to), "--to");
+  arguments.range.columns = arguments.scan.columns;
+  arguments.range.where = arguments.scan.where;
+  arguments.range.with_metadata = arguments.scan.with_metadata;
   static constexpr std::pair<std::string_view, OutputFormat> kFormats[] = {
       {"table", OutputFormat::kTable}, {"jsonl", OutputFormat::kLines}, {"json", OutputFormat::kDocument},
       {"csv", OutputFormat::kCsv},     {"arrow", OutputFormat::kArrow}, {"parquet", OutputFormat::kParquet}};
@@ -352,7 +358,7 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
   AddVerify(*count, arguments);
   count->footer(kCountExamples);
 
-  CLI::App* plan = app.add_subcommand("plan", "show what a scan would read");
+  CLI::App* plan = app.add_subcommand("plan", "show what a scan, or reading changes, would read");
   AddTable(*plan, arguments, texts);
   AddSnapshot(*plan, arguments, texts);
   AddFilter(*plan, arguments);
@@ -360,6 +366,8 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
   AddMetadata(*plan, arguments);
   AddFormat(*plan, texts, {"table", "json"});
   AddSplit(*plan, arguments);
+  plan->add_flag("--changes", arguments.plan_changes, "the changes between two snapshots, instead of a scan");
+  AddRange(*plan, arguments.range, texts);
   plan->add_option("--shards", arguments.shards,
                    "cut the scan into N parts of about equal bytes: one line of JSON each, for scan --shard")
       ->type_name("N")
@@ -391,6 +399,7 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
     if (inspect->parsed()) arguments.command = Command::kInspect;
     Understand(arguments, texts);
     if (scan->parsed()) CheckShard(*scan, arguments);
+    if (plan->parsed()) CheckPlan(*plan, arguments);
     if (arguments.shards && arguments.format == OutputFormat::kTable)
       throw CLI::ValidationError("--shards", "contradicts --format table");
   } catch (const CLI::ParseError& error) {

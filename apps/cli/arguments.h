@@ -42,12 +42,14 @@ struct Arguments {
   InspectWhat what = InspectWhat::kSnapshots;
   std::string shard;               // scan --shard: a file, or "-" for standard input
   std::optional<uint64_t> shards;  // plan --shards
-  std::string output;              // scan, changes: a file; plan --shards: a folder. Empty: standard output
-  bool overwrite = false;          // of `output`
-  std::string file;                // inspect dv
-  bool all = false;                // inspect dv: every run
-  ChangeReadOptions changes;
+  bool plan_changes = false;       // plan --changes: `range`, not `scan`, says of what
+  ChangeOptions range;             // changes, plan --changes
+  ChangeReadOptions changes;       // of `range`
   std::optional<Follow> follow;
+  std::string output;      // scan, changes: a file; plan --shards: a folder. Empty: standard output
+  bool overwrite = false;  // of `output`
+  std::string file;        // inspect dv
+  bool all = false;        // inspect dv: every run
 };
 
 // Parses the command line. An int is the exit code of a program that has said all it had to: help, version, usage

@@ -156,6 +156,26 @@ Result<std::chrono::milliseconds> ParseDuration(std::string_view text) {
   return Refuse(fmt::format("'{}' is no duration: write 500ms, 5s, 1m or 2h", text));
 }
 
+Result<SnapshotChoice> ParseSnapshot(std::string_view text) {
+  SnapshotChoice choice;
+  if (text.empty()) return Refuse("a snapshot id, a branch or tag, or @TIME is expected");
+  if (text.starts_with('@')) {
+    const auto time = ParseTime(text.substr(1));
+    if (!time) return std::unexpected(time.error());
+    choice.as_of_ms = *time;
+    return choice;
+  }
+  if (text.find_first_not_of("0123456789") != std::string_view::npos) {
+    choice.ref = std::string(text);
+    return choice;
+  }
+  int64_t id = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  if (error != std::errc()) return Refuse(fmt::format("'{}' is no snapshot id: it does not fit 64 bits", text));
+  choice.snapshot_id = id;
+  return choice;
+}
+
 std::string TimeText(int64_t milliseconds) {
   using namespace std::chrono;
   const sys_time<std::chrono::milliseconds> time{std::chrono::milliseconds(milliseconds)};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <delenda/result.h>
+#include <delenda/scan.h>
 
 #include <chrono>
 #include <cstdint>
@@ -21,6 +22,10 @@ Result<int64_t> ParseTime(std::string_view text);
 
 // "500ms", "5s", "1m" or "2h": a whole number and a unit, more than nothing.
 Result<std::chrono::milliseconds> ParseDuration(std::string_view text);
+
+// One end of a range of changes: digits are the id of a snapshot, "@" and a time (as above) what was current then,
+// everything else the name of a branch or tag. InvalidArgument for empty text, an id beyond 64 bits, or no time.
+Result<SnapshotChoice> ParseSnapshot(std::string_view text);
 
 // "2024-02-29T12:30:00.250Z"
 std::string TimeText(int64_t milliseconds);

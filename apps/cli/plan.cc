@@ -74,7 +74,9 @@ Result<void> WriteShards(Session& session, const std::vector<std::string>& shard
 }
 
 Result<void> RunShards(Session& session) {
-  const auto shards = session.table->Shards(session.arguments.scan, static_cast<size_t>(*session.arguments.shards));
+  const auto count = static_cast<size_t>(*session.arguments.shards);
+  const auto shards = session.arguments.plan_changes ? session.table->ChangeShards(session.arguments.range, count)
+                                                     : session.table->Shards(session.arguments.scan, count);
   if (!shards) return std::unexpected(shards.error());
   if (!session.arguments.output.empty()) return WriteShards(session, *shards);
   for (const auto& shard : *shards) {
@@ -83,10 +85,63 @@ Result<void> RunShards(Session& session) {
   return {};
 }
 
+std::string_view KindText(ChangeTaskInfo::Kind kind) {
+  switch (kind) {
+    case ChangeTaskInfo::Kind::kAddedRows: return "added rows";
+    case ChangeTaskInfo::Kind::kDeletedDataFile: return "deleted data file";
+    case ChangeTaskInfo::Kind::kDeletedRows: return "deleted rows";
+    case ChangeTaskInfo::Kind::kRestoredRows: break;
+  }
+  return "restored rows";
+}
+
+std::string DeletesText(const DeleteStateInfo& state, const std::vector<DeleteInfo>& deletes) {
+  DataFileInfo file;
+  file.dv = state.dv;
+  file.position_deletes = state.position_deletes;
+  file.equality_deletes = state.equality_deletes;
+  return DeletesText(file, deletes);
+}
+
+Result<void> RunChangePlan(Session& session) {
+  if (session.Format(OutputFormat::kDocument) != OutputFormat::kTable) {
+    const auto json = session.table->PlanChangesJson(session.arguments.range);
+    if (!json) return std::unexpected(json.error());
+    return session.out.Write(*json);
+  }
+  const auto plan = session.table->PlanChanges(session.arguments.range);
+  if (!plan) return std::unexpected(plan.error());
+  Listing listing{.name = "tasks",
+                  .columns = {{.name = "#", .right = true},
+                              {.name = "snapshot", .right = true},
+                              {.name = "change"},
+                              {.name = "data file", .keep_end = true},
+                              {.name = "partition"},
+                              {.name = "rows", .right = true},
+                              {.name = "deletes before"},
+                              {.name = "deletes after"},
+                              {.name = "residual"}},
+                  .rows = {},
+                  .summary = {}};
+  for (const auto& task : plan->tasks) {
+    listing.Add({fmt::format("{}", task.change_ordinal), fmt::format("{}", task.commit_snapshot_id),
+                 std::string(KindText(task.kind)), LastName(task.file.path), task.file.partition,
+                 fmt::format("<={}", task.estimated_rows), DeletesText(task.before, plan->deletes),
+                 DeletesText(task.after, plan->deletes), task.file.residual},
+                {});
+  }
+  listing.summary = fmt::format("({}, {} of {} and {}; {} read)\n", Plural(plan->tasks.size(), "task"),
+                                Plural(plan->deletes.size(), "delete"), Plural(plan->changelog_snapshots, "snapshot"),
+                                Plural(plan->replace_snapshots, "rearrangement"),
+                                Plural(plan->data_manifests_read + plan->delete_manifests_read, "manifest"));
+  return listing.Print(OutputFormat::kTable, session.out);
+}
+
 }  // namespace
 
 Result<void> RunPlan(Session& session) {
   if (session.arguments.shards) return RunShards(session);
+  if (session.arguments.plan_changes) return RunChangePlan(session);
   if (session.Format(OutputFormat::kDocument) != OutputFormat::kTable) {
     const auto json = session.table->PlanJson(session.arguments.scan);
     if (!json) return std::unexpected(json.error());

@@ -96,6 +96,19 @@ class Table {
   // `options.net`.
   Result<std::vector<SnapshotChanges>> ChangesBySnapshot(const ChangeReadOptions& options = {}) const;
 
+  // What reading the changes of a range of snapshots would touch: which rows of which data files were inserted, deleted
+  // and inserted again.
+  // NotFound for an unknown snapshot, branch, tag or column; InvalidArgument for a bad filter, or when the range's ends
+  // do not lie on one line of snapshots; NotSupported where position or equality deletes are in the way and are not to
+  // be resolved; Corrupt when metadata contradicts itself.
+  Result<ChangePlanInfo> PlanChanges(const ChangeOptions& options = {}) const;
+  // The same as a JSON document {"version", "kind": "changes", ..., "deleteFiles": [...], "tasks": [...]}, with all
+  // that reading needs.
+  Result<std::string> PlanChangesJson(const ChangeOptions& options = {}) const;
+  // The tasks cut into `count` parts of about equal bytes, each such a document of one line. Their rows together are
+  // the rows of the tasks; tasks of one snapshot may come into several. InvalidArgument as for Shards.
+  Result<std::vector<std::string>> ChangeShards(const ChangeOptions& options, size_t count) const;
+
   // All snapshots that the table keeps, oldest first.
   std::vector<SnapshotInfo> Snapshots() const;
   // How the current snapshot changed, oldest first.
