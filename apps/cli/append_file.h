@@ -15,9 +15,9 @@ namespace delenda::cli {
 
 class AppendFile {
  public:
-  // `stored`: where an earlier run came to. What the file holds behind it was not noted any more, and is cut off; a file
-  // that has become shorter (its rows were taken away) is appended to. AlreadyExists for a file with content that no
-  // checkpoint tells of, unless `overwrite` empties it, and for what is no regular file.
+  // `stored`: where an earlier run came to. What the file holds behind it was not noted any more, and is cut off; a
+  // file that has become shorter (its rows were taken away) is appended to. AlreadyExists for a file with content that
+  // no checkpoint tells of, unless `overwrite` empties it, and for what is no regular file.
   static Result<AppendFile> Open(std::string path, const std::optional<OutputPosition>& stored, bool overwrite,
                                  const CancelToken& cancel);
   AppendFile(AppendFile&& other) noexcept;

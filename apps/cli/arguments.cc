@@ -67,7 +67,8 @@ constexpr const char* kPlanExamples =
     "  delenda plan warehouse/orders --shards 8 -o shards && delenda scan --shard shards/shard-0.json\n";
 
 constexpr const char* kChangesExamples =
-    "\nS is the id of a snapshot, a branch or tag, or @TIME. The changes of --from itself are not told, those of --to are.\n"
+    "\nS is the id of a snapshot, a branch or tag, or @TIME. The changes of --from itself are not told, those of --to "
+    "are.\n"
     "Columns: the table's, then _change_type (INSERT, DELETE, UPDATE_BEFORE, UPDATE_AFTER), _change_ordinal,\n"
     "_commit_snapshot_id and _commit_timestamp. By snapshot, oldest first; in one, deletes, updates, inserts.\n"
     "\n--follow ends with Ctrl-C. The checkpoint is written when the changes of a snapshot are stored: a run that was\n"
@@ -247,14 +248,13 @@ void UnderstandChanges(Arguments& arguments, const Texts& texts) {
 }
 
 // A shard holds what these decide.
-void CheckShard(const CLI::App& scan, const Arguments& arguments) {
+void CheckShard(const CLI::App& command, const Arguments& arguments, std::initializer_list<const char*> decided) {
   if (arguments.shard.empty()) {
     if (arguments.table.empty()) throw CLI::RequiredError("TABLE");
     return;
   }
-  for (const char* name : {"TABLE", "--select", "--where", "--snapshot", "--ref", "--as-of", "--with-metadata",
-                           "--split-size", "--allow-dangling-dvs"}) {
-    if (scan.get_option(name)->count() == 0) continue;
+  for (const char* name : decided) {
+    if (command.get_option(name)->count() == 0) continue;
     throw CLI::ValidationError("--shard",
                                fmt::format("the shard says already what to read: {} can't be given with it", name));
   }
@@ -377,7 +377,11 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
   plan->footer(kPlanExamples);
 
   CLI::App* changes = app.add_subcommand("changes", "print what snapshots inserted, deleted and updated");
-  AddTable(*changes, arguments, texts);
+  AddTable(*changes, arguments, texts, false);
+  changes
+      ->add_option("--shard", arguments.shard,
+                   "instead of TABLE: the raw changes of this file of plan --changes --shards (-: stdin)")
+      ->type_name("FILE");
   AddChanges(*changes, arguments, texts);
 
   CLI::App* inspect = app.add_subcommand("inspect", "look at snapshots, files and deletes");
@@ -398,7 +402,18 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
     if (changes->parsed()) arguments.command = Command::kChanges;
     if (inspect->parsed()) arguments.command = Command::kInspect;
     Understand(arguments, texts);
-    if (scan->parsed()) CheckShard(*scan, arguments);
+    if (scan->parsed()) {
+      CheckShard(*scan, arguments,
+                 {"TABLE", "--select", "--where", "--snapshot", "--ref", "--as-of", "--with-metadata", "--split-size",
+                  "--allow-dangling-dvs"});
+    }
+    if (changes->parsed()) {
+      CheckShard(*changes, arguments,
+                 {"TABLE", "--from", "--from-inclusive", "--to", "--branch", "--where", "--select", "--with-metadata",
+                  "--updates", "--net", "--resolve-deletes", "--follow"});
+      if (!arguments.shard.empty() && arguments.changes.dialect == ChangeDialect::kDelta)
+        throw CLI::ValidationError("--dialect", "a shard does not know the versions of the Delta dialect");
+    }
     if (plan->parsed()) CheckPlan(*plan, arguments);
     if (arguments.shards && arguments.format == OutputFormat::kTable)
       throw CLI::ValidationError("--shards", "contradicts --format table");

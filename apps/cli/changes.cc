@@ -10,7 +10,9 @@ namespace delenda::cli {
 
 Result<void> RunChanges(Session& session) {
   session.stats.is_changes = true;
-  auto rows = session.table->Changes(session.arguments.changes);
+  const ChangeReadOptions& options = session.arguments.changes;
+  auto rows = session.change_shard != nullptr ? session.change_shard->Changes(options.verify_footers)
+                                              : session.table->Changes(options);
   if (!rows) return std::unexpected(std::move(rows).error());
   return WriteToOutput(session, *rows);
 }

@@ -58,8 +58,8 @@ Result<std::optional<Checkpoint>> Checkpoint::Read(const std::string& path) {
   };
   if (!json.is_object() || !json.contains("version") || !json["version"].is_number_integer()) return corrupt();
   if (json["version"] != 1) {
-    return std::unexpected(About(path, ErrorKind::kNotSupported,
-                                 "the checkpoint was written by a later version of delenda"));
+    return std::unexpected(
+        About(path, ErrorKind::kNotSupported, "the checkpoint was written by a later version of delenda"));
   }
   const auto text_of = [&](const char* name) { return json.contains(name) && json[name].is_string(); };
   if (!text_of("table-uuid") || !text_of("branch") || !json.contains("snapshot-id") || !json.contains("next-ordinal"))

@@ -42,10 +42,11 @@ void CancelOnInterrupt(const CancelToken& token) {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-Result<Shard> ReadShard(const std::string& path, OpenOptions options) {
+template <typename AnyShard>
+Result<AnyShard> ReadShard(const std::string& path, const OpenOptions& options) {
   auto text = ReadText(path);
   if (!text) return std::unexpected(std::move(text).error());
-  auto shard = Shard::Parse(*text, std::move(options));
+  auto shard = AnyShard::Parse(*text, options);
   if (!shard) shard.error().Add("file", path);
   return shard;
 }
@@ -88,8 +89,13 @@ int Run(const Arguments& arguments) {
 
   std::optional<Table> table;
   std::optional<Shard> shard;
-  if (!arguments.shard.empty()) {
-    auto read = ReadShard(arguments.shard, options);
+  std::optional<ChangeShard> change_shard;
+  if (!arguments.shard.empty() && arguments.command == Command::kChanges) {
+    auto read = ReadShard<ChangeShard>(arguments.shard, options);
+    if (!read) return fail(read.error(), Phase::kWork);
+    change_shard = *std::move(read);
+  } else if (!arguments.shard.empty()) {
+    auto read = ReadShard<Shard>(arguments.shard, options);
     if (!read) return fail(read.error(), Phase::kWork);
     shard = *std::move(read);
   } else {
@@ -109,11 +115,12 @@ int Run(const Arguments& arguments) {
                   .open = options,
                   .table = table ? &*table : nullptr,
                   .shard = shard ? &*shard : nullptr,
+                  .change_shard = change_shard ? &*change_shard : nullptr,
                   .stats = stats};
   const auto done = RunCommand(session);
   progress.Clear();
   if (arguments.stats) {
-    stats.Add(table ? table->Io() : shard->Io());
+    stats.Add(table ? table->Io() : shard ? shard->Io() : change_shard->Io());
     stats.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     static_cast<void>(error_output.Write(StatsText(stats, arguments.json)));
   }

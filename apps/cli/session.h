@@ -17,9 +17,10 @@ struct Session {
   Output& out;
   ProgressBar& progress;
   const CancelToken& cancel;
-  const OpenOptions& open;  // of the table
-  const Table* table;       // null for `scan --shard`
-  const Shard* shard;       // null otherwise
+  const OpenOptions& open;          // of the table
+  const Table* table;               // null with --shard
+  const Shard* shard;               // scan --shard; else null
+  const ChangeShard* change_shard;  // changes --shard; else null
   Stats& stats;
 
   // The format that was asked for, else a table on a terminal and `other` everywhere else.

@@ -45,4 +45,24 @@ class Shard {
   std::shared_ptr<const Impl> impl_;
 };
 
+// One of the texts that Table::ChangeShards makes, or the document of Table::PlanChangesJson. Copies share everything.
+// Thread-safe.
+class ChangeShard {
+ public:
+  // As Shard::Parse; NotSupported for the plan of a scan.
+  static Result<ChangeShard> Parse(std::string_view json, OpenOptions options = {});
+
+  // The raw changes of this part, as Table::Changes gives them with `raw` and ChangeUpdates::kNone: what makes updates
+  // of them, or takes carried-over rows out, needs the rows of a snapshot together. Errors as Table::Changes.
+  Result<RowStream> Changes(bool verify_footers = false) const;
+  // What was asked of storage since Parse.
+  IoStats Io() const;
+
+  class Impl;  // private to the library
+
+ private:
+  explicit ChangeShard(std::shared_ptr<const Impl> impl);
+  std::shared_ptr<const Impl> impl_;
+};
+
 }  // namespace delenda
