@@ -46,14 +46,10 @@ class ChangePlanner {
     plan_.from_snapshot_id = range.from_snapshot_id;
     plan_.to_snapshot_id = range.to_snapshot_id;
     plan_.warnings = std::move(range.warnings);
-    for (const auto* snapshot : range.snapshots) {
-      if (snapshot->operation == "replace")
-        ++plan_.metrics.replace_snapshots;
-      else
-        snapshots_.push_back({.snapshot = snapshot, .manifests = {}});
-    }
-    plan_.metrics.changelog_snapshots = snapshots_.size();
-    DELENDA_TRY(ReadLists());
+    plan_.metrics.replace_snapshots =
+        std::erase_if(range.snapshots, [](const auto* snapshot) { return snapshot->operation == "replace"; });
+    plan_.metrics.changelog_snapshots = range.snapshots.size();
+    snapshots_ = DELENDA_TRY(ReadChangelogSnapshots(metadata_, range.snapshots, io_, schemas_, executor_, hooks_));
     const ChangeDeleteIndex deletes = DELENDA_TRY(ReadDeletes());
     const auto changed = deletes.FindChanged();
     const ChangedFilesInput input{.snapshots = snapshots_,
@@ -82,25 +78,6 @@ class ChangePlanner {
     for (const auto& column : plan_.columns) {
       if (column.kind == OutputColumn::Kind::kDeleted)
         return InvalidArgument("changes have no column _deleted: a deleted row is a change of its own");
-    }
-    return {};
-  }
-
-  Result<void> ReadLists() {
-    DELENDA_TRY(executor_.ParallelFor(
-        snapshots_.size(),
-        [&](size_t i) -> Result<void> {
-          snapshots_[i].manifests = DELENDA_TRY(ReadManifests(io_, *snapshots_[i].snapshot, schemas_));
-          return {};
-        },
-        hooks_.cancel));
-    for (const auto& [snapshot, manifests] : snapshots_) {
-      std::unordered_set<std::string_view> paths;
-      for (const auto& manifest : manifests) {
-        // Each of its files would be told twice.
-        if (!paths.insert(manifest.path).second)
-          return Corrupt("the manifest list of snapshot {} names {} twice", snapshot->snapshot_id, manifest.path);
-      }
     }
     return {};
   }

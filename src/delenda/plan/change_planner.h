@@ -36,7 +36,8 @@ struct ChangeRequest {
 //
 // Every delete manifest of every changelog snapshot is read, each once however many snapshots list it; of the data
 // manifests those that a changelog snapshot wrote; and, only where deletes of a file changed that the snapshot neither
-// added nor removed, the data manifests of that snapshot whose partitions can hold the file.
+// added nor removed, the data manifests of that snapshot whose partitions can hold the file. Besides, the manifest
+// lists of these snapshots and of their parents.
 //
 // EXAMPLE  snapshot 1 append: a.parquet, b.parquet; 2 delete: DV v1 for a; 3 replace: manifests rewritten; 4 delete: v2
 //          for a replaces v1, b removed.    From 1 (exclusive) to 4 →
@@ -47,7 +48,8 @@ struct ChangeRequest {
 // Errors: NotFound (snapshot, ref, column); InvalidArgument (filter; `from` is no ancestor of `to`, or `to` none of the
 // branch's head: both ids are named); NotSupported (a live position or equality delete file, or one that a changelog
 // snapshot removed, unless `resolve_deletes`; any delete manifest of a table of format version 1 or 2, likewise; file
-// formats that can't be read); Corrupt (two DVs for one file, an added DV without a live data file, broken metadata);
+// formats that can't be read); Corrupt (two DVs for one file, an added DV without a live data
+// file, a snapshot that dropped files without DELETED entries, broken metadata);
 // Cancelled.
 Result<ChangePlan> PlanChanges(const iceberg::TableMetadata& metadata, io::FileIO& io, const ChangeRequest& request,
                                Executor& executor, const Hooks& hooks);

@@ -15,19 +15,13 @@
 #include "delenda/base/result.h"
 #include "delenda/hooks.h"
 #include "delenda/iceberg/manifest.h"
-#include "delenda/iceberg/manifest_list.h"
 #include "delenda/io/file_io.h"
 #include "delenda/model/content_file.h"
 #include "delenda/plan/change_delete_index.h"
+#include "delenda/plan/changelog_snapshots.h"
 #include "delenda/plan/partition_filter.h"
 
 namespace delenda::plan {
-
-// A snapshot of the range that is no replace, and what it lists.
-struct ChangelogSnapshot {
-  const iceberg::Snapshot* snapshot = nullptr;
-  std::vector<iceberg::ManifestFile> manifests;
-};
 
 // A data file that a snapshot added or removed, or kept while its deletes may have changed.
 struct ChangedFile {

@@ -202,6 +202,25 @@ TEST(ChangeRules, TwoDvsForOneFileAreCorrupt) {
   EXPECT_THAT(plan.error().message(), HasSubstr("two deletion vectors"));
 }
 
+// Else all that 1.puffin had deleted before would be told again.
+TEST(ChangeRules, ASnapshotThatDropsFilesWithoutDeletedEntriesIsCorrupt) {
+  for (const bool drops_dv : {true, false}) {
+    TableHistory table;
+    const auto a = table.DataFile("a", "x"), b = table.DataFile("b", "x");
+    table.Apply({.add = {a, b}});
+    const int64_t from = table.Apply({.operation = "delete", .add = {table.Dv(a, 1, 2), table.Dv(b, 1, 2, 44)}});
+    if (drops_dv)
+      table.Apply({.operation = "delete", .add = {table.Dv(a, 2, 3)}, .drop = {"mem/data/1.puffin@4"}});
+    else
+      table.Apply({.operation = "delete", .drop = {b.path}});
+    const auto plan = PlanOf(table, Between(from));
+    ASSERT_FALSE(plan);
+    EXPECT_EQ(plan.error().kind(), ErrorKind::kCorrupt);
+    EXPECT_THAT(plan.error().message(),
+                AllOf(HasSubstr("snapshot 1014"), HasSubstr(drops_dv ? "delete files" : "data files")));
+  }
+}
+
 TEST(ChangeRules, ADvThatSpellsThePathInAnotherWayIsAppliedWithAWarning) {
   TableHistory table;
   auto a = table.DataFile("a", "x");
@@ -405,7 +424,7 @@ TEST(ChangeCounts, DeleteManifestsThatManySnapshotsShareAreReadOnceEach) {
   EXPECT_EQ(plan->metrics.data_manifests_read, 31U);
   for (const auto& manifest : table.manifests(*table.metadata().current_snapshot_id))
     EXPECT_EQ(io.SnapshotOf(manifest.path).opens, 1U) << manifest.path;
-  EXPECT_EQ(io.Snapshot().opens, 38U + 8U + 31U);  // lists, delete manifests, data manifests
+  EXPECT_EQ(io.Snapshot().opens, 39U + 8U + 31U);  // lists (that of `from` too), delete manifests, data manifests
 }
 
 TEST(ChangeCounts, OneNewDvReadsOnlyDataManifestsWhosePartitionsCanMatch) {
@@ -427,7 +446,7 @@ TEST(ChangeCounts, OneNewDvReadsOnlyDataManifestsWhosePartitionsCanMatch) {
   EXPECT_THAT(Texts(plan), ElementsAre(fmt::format("0 {} deleted f17-500.parquet {{}} {{2.puffin@4}}", to)));
   EXPECT_EQ(plan->metrics.delete_manifests_read, 2U);
   EXPECT_EQ(plan->metrics.data_manifests_read, 1U);
-  EXPECT_EQ(io.Snapshot().opens, 1U + 2U + 1U);
+  EXPECT_EQ(io.Snapshot().opens, 2U + 2U + 1U);  // lists, delete manifests, data manifest
   // Appends alone look nothing up.
   const int64_t append = table.Apply({.add = {table.DataFile("new", "p17")}});
   io.Reset();
