@@ -95,12 +95,24 @@ std::string_view KindText(ChangeTaskInfo::Kind kind) {
   return "restored rows";
 }
 
-std::string DeletesText(const DeleteStateInfo& state, const std::vector<DeleteInfo>& deletes) {
+std::string StateText(const DeleteStateInfo& state, const std::vector<DeleteInfo>& deletes) {
   DataFileInfo file;
   file.dv = state.dv;
   file.position_deletes = state.position_deletes;
   file.equality_deletes = state.equality_deletes;
   return DeletesText(file, deletes);
+}
+
+// "DV of 3 → DV of 4"; of a file that came or went, its one state.
+std::string StatesText(const ChangeTaskInfo& task, const std::vector<DeleteInfo>& deletes) {
+  const std::string before = StateText(task.before, deletes), after = StateText(task.after, deletes);
+  switch (task.kind) {
+    case ChangeTaskInfo::Kind::kAddedRows: return after;
+    case ChangeTaskInfo::Kind::kDeletedDataFile: return before;
+    case ChangeTaskInfo::Kind::kDeletedRows:
+    case ChangeTaskInfo::Kind::kRestoredRows: break;
+  }
+  return fmt::format("{} → {}", before.empty() ? "none" : before, after.empty() ? "none" : after);
 }
 
 Result<void> RunChangePlan(Session& session) {
@@ -117,22 +129,20 @@ Result<void> RunChangePlan(Session& session) {
                               {.name = "change"},
                               {.name = "data file", .keep_end = true},
                               {.name = "partition"},
-                              {.name = "rows", .right = true},
-                              {.name = "deletes before"},
-                              {.name = "deletes after"},
+                              {.name = "max rows", .right = true},
+                              {.name = "deletes"},
                               {.name = "residual"}},
                   .rows = {},
                   .summary = {}};
   for (const auto& task : plan->tasks) {
     listing.Add({fmt::format("{}", task.change_ordinal), fmt::format("{}", task.commit_snapshot_id),
                  std::string(KindText(task.kind)), LastName(task.file.path), task.file.partition,
-                 fmt::format("<={}", task.estimated_rows), DeletesText(task.before, plan->deletes),
-                 DeletesText(task.after, plan->deletes), task.file.residual},
+                 fmt::format("{}", task.estimated_rows), StatesText(task, plan->deletes), task.file.residual},
                 {});
   }
-  listing.summary = fmt::format("({}, {} of {} and {}; {} read)\n", Plural(plan->tasks.size(), "task"),
+  listing.summary = fmt::format("({}, {}; {} and {}; {} read)\n", Plural(plan->tasks.size(), "task"),
                                 Plural(plan->deletes.size(), "delete"), Plural(plan->changelog_snapshots, "snapshot"),
-                                Plural(plan->replace_snapshots, "rearrangement"),
+                                Plural(plan->replace_snapshots, "replace snapshot"),
                                 Plural(plan->data_manifests_read + plan->delete_manifests_read, "manifest"));
   return listing.Print(OutputFormat::kTable, session.out);
 }

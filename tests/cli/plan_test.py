@@ -56,6 +56,67 @@ class Plan(unittest.TestCase):
         self.assertGreater(some["metrics"]["dataFilesPruned"], 0)
 
 
+class Changes(unittest.TestCase):
+    TABLE = ICEBERG / "cl_basic"
+    SNAPSHOTS = [s["snapshot_id"] for s in read_lines(expected(TABLE) / "snapshots.jsonl")]
+
+    def test_a_plan_of_changes_has_tasks_with_states_before_and_after(self):
+        plan = document("plan", self.TABLE, "--changes", "--from", self.SNAPSHOTS[0], "--to", self.SNAPSHOTS[2])
+        self.assertEqual(("changes", *self.SNAPSHOTS[0:3:2]), (plan["kind"], plan["fromSnapshotId"], plan["toSnapshotId"]))
+        deletes = [d["cardinality"] for d in plan["deleteFiles"]]
+        cardinality = lambda state: None if state["deletionVector"] is None else deletes[state["deletionVector"]]
+        self.assertEqual(
+            [("deletedRows", 0, None, 10), ("deletedRows", 1, 10, 21), ("restoredRows", 1, 10, 21)],
+            [(t["kind"], t["ordinal"], cardinality(t["before"]), cardinality(t["after"])) for t in plan["tasks"]],
+        )
+
+    def test_ends_are_ids_branches_tags_and_times(self):
+        ids = lambda *arguments: [t["snapshotId"] for t in document("plan", self.TABLE, "--changes", *arguments)["tasks"]]
+        self.assertEqual(ids(), ids("--to", "main"))
+        self.assertEqual(ids(), ids("--branch", "main"))
+        self.assertEqual(ids("--from", self.SNAPSHOTS[2]), ids("--from", self.SNAPSHOTS[3], "--from-inclusive"))
+        self.assertEqual([], ids("--from", "main"))
+        self.assertEqual([], ids("--from", "@2100-01-01"))
+        table = ICEBERG / "branches_tags"
+        on_branch = document("plan", table, "--changes", "--from", "v1", "--branch", "audit")
+        self.assertTrue(on_branch["tasks"])
+
+    def test_ranges_with_other_deletes_are_refused_unless_they_are_resolved(self):
+        refused = json.loads((ICEBERG / "changes-refused.json").read_text())
+        for name, ranges in refused.items():
+            for start, end in ranges:
+                arguments = ["plan", ICEBERG / name, *MAP, "--changes", "--to", end]
+                arguments += [] if start == "start" else ["--from", start]
+                done = run(*arguments)
+                self.assertEqual((5, ""), (done.returncode, done.stdout), done.stderr)
+                text = "only supported in changelog scans of format version 3" if name == "cl_v2_range" else "into deletion vectors"
+                self.assertIn(text, done.stderr)
+                self.assertEqual(0, run(*arguments, "--resolve-deletes").returncode)
+
+    def test_ends_that_do_not_lie_on_one_line_are_a_usage_error_that_names_both(self):
+        done = run("plan", self.TABLE, *MAP, "--changes", "--from", self.SNAPSHOTS[3], "--to", self.SNAPSHOTS[1])
+        self.assertEqual(2, done.returncode, done.stderr)
+        for snapshot in (self.SNAPSHOTS[3], self.SNAPSHOTS[1]):
+            self.assertIn(str(snapshot), done.stderr)
+
+    def test_shards_have_the_tasks_of_the_plan_and_are_no_shards_of_a_scan(self):
+        key = lambda task: (task["ordinal"], task["kind"], task["path"])
+        plan = document("plan", self.TABLE, "--changes")
+        done = run("plan", self.TABLE, *MAP, "--changes", "--shards", 3)
+        shards = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(3, len(shards))
+        self.assertEqual(sorted(map(key, plan["tasks"])), sorted(key(task) for shard in shards for task in shard["tasks"]))
+        refused = run("scan", "--shard", "-", *MAP, input=done.stdout.splitlines()[0])
+        self.assertEqual((5, ""), (refused.returncode, refused.stdout), refused.stderr)
+
+    def test_options_of_scans_and_of_changes_are_not_mixed(self):
+        for arguments in (("--changes", "--snapshot", "1"), ("--changes", "--split-size", "1MB"), ("--from", "1"), ("--resolve-deletes",),
+                          ("--changes", "--from-inclusive"), ("--changes", "--from", "@yesterday"),
+                          ("--changes", "--to", "99999999999999999999")):  # fmt: skip
+            done = run("plan", self.TABLE, *MAP, *arguments)
+            self.assertEqual((2, ""), (done.returncode, done.stdout), arguments)
+
+
 class Inspect(unittest.TestCase):
     def test_snapshots_are_those_of_the_peer(self):
         for table in readable_tables():
