@@ -25,8 +25,9 @@ enum class CarryOvers : uint8_t {
   kKeep,
   // They vanish if they are the same row: where both have lineage, the same `_row_id` and the same
   // `_last_updated_sequence_number`; where one has none, the same values in all user columns, as multisets (of three
-  // equal deletes and two equal inserts one delete is left). A row that was updated to its old values stays an update,
-  // and a row that was deleted and inserted again under another `_row_id` stays both.
+  // equal deletes and two equal inserts one delete is left). Lineage goes first. A row that was updated to its old
+  // values
+  // stays an update, and a row that was deleted and inserted again under another `_row_id` stays both.
   kRemove,
   // They vanish if all user columns are the same, whatever their lineage: as Spark's create_changelog_view does it.
   kRemoveEqual,
