@@ -66,6 +66,13 @@ class Fixtures(unittest.TestCase):
                 seen += 1
         self.assertGreater(seen, 40)
 
+    def test_the_peers_own_changelog_of_a_table_without_deletes(self):
+        for pattern, how in (("peer-changes", ["--raw"]), ("peer-changelog-view", [])):
+            for table, start, end, file in fixtures(pattern):
+                with self.subTest(file.name):
+                    found = changes(table, *range_of(start, end), "--updates", "none", *how)
+                    self.compare(table, read_lines(file), found)
+
     def test_ranges_with_other_deletes_than_vectors_are_refused(self):
         for name, ranges in REFUSED.items():
             for start, end in ranges:
