@@ -1,7 +1,7 @@
 // Keeps counts of what happened to a table's rows: changes TABLE [FROM [TO]] [OLD=NEW]
 //
-// Two looks at the same range. The plan says which files the snapshots touched, and how, from metadata alone; the rows say
-// what changed. A consumer that applies changes elsewhere has the same two switches.
+// Two looks at the same range. The plan says which files the snapshots touched, and how, from metadata alone; the rows
+// say what changed. A consumer that applies changes elsewhere has the same two switches.
 #include <delenda/changes.h>
 #include <delenda/table.h>
 
