@@ -15,6 +15,9 @@ using iceberg::ManifestContent;
 using iceberg::ManifestFile;
 using iceberg::ManifestReader;
 
+// Version 1 without manifest lists does not say who wrote a manifest; its entries do.
+static bool TellsWriter(const ManifestFile& manifest) { return manifest.length && manifest.added_snapshot_id != 0; }
+
 Result<std::vector<ChangedFile>> ChangedFiles::Find() {
   DELENDA_TRY(ListSources());
   found_paths_.resize(input_.snapshots.size());
@@ -63,8 +66,7 @@ Result<void> ChangedFiles::ListSources() {
       if (is_new) {
         Source& source = sources_.emplace_back();
         source.manifest = &manifest;
-        // Version 1 without manifest lists does not say who wrote a manifest; its entries do.
-        const bool may_be_own = !manifest.length || numbers.contains(manifest.added_snapshot_id);
+        const bool may_be_own = !TellsWriter(manifest) || numbers.contains(manifest.added_snapshot_id);
         source.has_changes = may_be_own && !(manifest.added_files == 0 && manifest.deleted_files == 0);
       }
       sources_[at->second].listed_by.emplace_back(number, place);
@@ -150,13 +152,23 @@ Result<std::vector<ChangedFile>> ChangedFiles::ReadSource(const Source& source,
       ManifestReader::Open(input_.io, *source.manifest, input_.specs, input_.schemas, {.bounds = filtered}));
   const int32_t spec_id = reader.spec().spec.spec_id;
   PartitionFilter partitions(input_.filter, input_.projected.at(spec_id), reader.spec());
+  // The snapshots whose entries these may be. An entry that came in by rewriting an earlier snapshot's manifest tells
+  // nothing of the one that rewrote it.
+  std::unordered_map<int64_t, uint32_t> writers;
+  for (const auto& [number, place] : source.listed_by) {
+    const int64_t id = input_.snapshots[number].snapshot->snapshot_id;
+    if (!TellsWriter(*source.manifest) || id == source.manifest->added_snapshot_id) writers.emplace(id, number);
+  }
+  const bool any_scoped =
+      std::ranges::any_of(source.lookups, [&](uint32_t number) { return wanted[number].has_scoped; });
   uint64_t first_row = 0;
   size_t row = 0;
   const auto add = [&](uint32_t number, ChangedFile::Role role) -> Result<void> {
     ChangedFile& file = found.emplace_back();
     file.snapshot = number;
     file.role = role;
-    file.manifest = std::ranges::find(source.listed_by, number, &std::pair<uint32_t, uint32_t>::first)->second;
+    file.manifest =
+        std::ranges::lower_bound(source.listed_by, number, {}, &std::pair<uint32_t, uint32_t>::first)->second;
     file.row = first_row + row;
     const PartitionDecision& decision = partitions.For(reader.Partition(row));
     file.is_pruned =
@@ -177,20 +189,17 @@ Result<std::vector<ChangedFile>> ChangedFiles::ReadSource(const Source& source,
       const EntryStatus status = reader.Status(row);
       std::optional<uint32_t> own;
       if (source.has_changes && status != EntryStatus::kExisting) {
-        const int64_t writer = reader.SnapshotId(row);
-        // An entry that an earlier snapshot's manifest was rewritten with tells nothing of this one.
-        const bool is_own = !source.manifest->length || writer == source.manifest->added_snapshot_id;
-        for (const auto& [number, place] : source.listed_by) {
-          if (is_own && input_.snapshots[number].snapshot->snapshot_id == writer) own = number;
-        }
-        if (own)
+        if (const auto writer = writers.find(reader.SnapshotId(row)); writer != writers.end()) own = writer->second;
+        if (own) {
           DELENDA_TRY(
               add(*own, status == EntryStatus::kAdded ? ChangedFile::Role::kAdded : ChangedFile::Role::kRemoved));
+        }
       }
       if (status == EntryStatus::kDeleted || source.lookups.empty()) continue;
       const int64_t sequence = reader.DataSequenceNumber(row);
       const auto named =
           wanted_paths_.empty() ? wanted_paths_.end() : wanted_paths_.find(io::CanonicalLocation(reader.Path(row)));
+      if (named == wanted_paths_.end() && !any_scoped) continue;
       for (const uint32_t number : source.lookups) {
         if (number == own) continue;
         const Wanted& want = wanted[number];
