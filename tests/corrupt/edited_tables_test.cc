@@ -137,6 +137,26 @@ TEST_P(EditedTable, IsNotCountedWhereItIsNotPlanned) {
   }
 }
 
+// Changes are planned from the same metadata: what a scan refuses then, they refuse.
+TEST_P(EditedTable, HasItsChangesPlannedOrRefusedLikeAScan) {
+  OpenOptions open;
+  open.mappings = {{.from = "/warehouse", .to = testing::IcebergFixtures()},
+                   {.from = "/warehouse-edited", .to = EditedFolder()}};
+  std::vector<std::string> warnings;
+  open.hooks.log = [&](LogLevel, std::string_view text) { warnings.emplace_back(text); };
+  const auto table = Table::Open(Location(), open);
+  if (!table) return;
+  const auto changes = table->PlanChanges({.resolve_deletes = true});
+  if (expected_.contains("rows") || expected_.at("stage") == "read") {
+    ASSERT_TRUE(changes.has_value()) << changes.error().ToString();
+    EXPECT_FALSE(changes->tasks.empty());
+    EXPECT_EQ(warnings.empty(), Texts("warning").empty()) << ::testing::PrintToString(warnings);
+  } else {
+    ASSERT_FALSE(changes.has_value()) << changes->tasks.size();
+    EXPECT_EQ(std::string(ErrorKindName(changes.error().kind())), expected_.at("kind")) << changes.error().ToString();
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, EditedTable, ::testing::ValuesIn(EditedTables()),
                          [](const auto& tested) { return tested.param; });
 

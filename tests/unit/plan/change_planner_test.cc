@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "delenda/io/counting_file_io.h"
+#include "delenda/io/faulting_file_io.h"
 #include "delenda/read/scan_stream.h"
 #include "unit/read/read_fixture.h"
 
@@ -20,10 +20,8 @@ using ::testing::AllOf;
 using testing::FixtureIO;
 using testing::FixtureTable;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using testing::Json;
 using testing::ReadJsonLines;
-using ::testing::SizeIs;
 using Kind = ChangeTask::Kind;
 
 Result<ChangePlan> PlanChangesOf(const std::string& name, const ChangeRequest& request,
@@ -262,6 +260,46 @@ TEST_P(ChangesOfEveryFixture, AreTheDifferenceOfScansOfConsecutiveSnapshots) {
 
 INSTANTIATE_TEST_SUITE_P(Iceberg, ChangesOfEveryFixture, ::testing::ValuesIn(testing::ReadableIcebergTables()),
                          [](const auto& test) { return test.param; });
+
+TEST(PlanChanges, EveryFailingReadIsAnErrorNeverAShorterPlan) {
+  auto faulty = std::make_shared<io::FaultingFileIO>(io::MakeLocalFileIO());
+  const auto io = testing::MapWarehouse(faulty);
+  ASSERT_TRUE(PlanChangesOf("cl_manifest_merge", {}, io, 1));
+  const uint64_t operations = faulty->operations();
+  ASSERT_GT(operations, 20U);
+  for (uint64_t skip = 0; skip < operations; ++skip) {
+    faulty->Clear();
+    faulty->Add({.effect = io::FailWith{.kind = ErrorKind::kIo},
+                 .operation = std::nullopt,
+                 .path_contains = "",
+                 .skip = skip,
+                 .times = 1});
+    const auto plan = PlanChangesOf("cl_manifest_merge", {}, io, 1);
+    ASSERT_FALSE(plan) << "operation " << skip;
+    EXPECT_EQ(plan.error().kind(), ErrorKind::kIo) << plan.error().ToString();
+  }
+}
+
+TEST(PlanChanges, StopsWhenCancelled) {
+  const auto io = FixtureIO();
+  const auto table = iceberg::LoadTable(*io, FixtureTable("cl_basic"));
+  ASSERT_TRUE(table);
+  Executor executor(2);
+  Hooks hooks;
+  hooks.cancel.Cancel();
+  const auto plan = PlanChanges(table->metadata, *io, {}, executor, hooks);
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().kind(), ErrorKind::kCancelled);
+}
+
+TEST(PlanChanges, RefusesDataFilesThatCannotBeReadAndNamesThem) {
+  for (const std::string name : {"unsupported_orc_data", "unsupported_avro_data", "unsupported_orc_deletes"}) {
+    const auto plan = PlanChangesOf(name, {.resolve_deletes = true});
+    ASSERT_FALSE(plan) << name;
+    EXPECT_EQ(plan.error().kind(), ErrorKind::kNotSupported);
+    EXPECT_THAT(plan.error().message(), HasSubstr("/data/"));
+  }
+}
 
 }  // namespace
 }  // namespace delenda::plan
