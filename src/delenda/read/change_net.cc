@@ -79,6 +79,7 @@ class NetTable {
   History* Find(const RowKeys& keys, int64_t row, uint64_t hash);
   bool Deleted(RowRef ref) const { return RankOfNumber(NumberOf(ref)) == ChangeRank::kDelete; }
   int64_t NumberOf(RowRef ref) const { return NumberAt(*batches_[ref.batch], context_->columns.number, ref.row); }
+  bool SameValues(RowRef a, RowRef b) const { return RowKeys::Equal(values_[a.batch], a.row, values_[b.batch], b.row); }
   void Kill(RowRef ref) {
     live_[ref.batch].Drop(ref.row);
     --live_rows_;
@@ -91,7 +92,8 @@ class NetTable {
   const MatchContext* context_;
   const NetRule* rule_;
   std::vector<BatchRef> batches_;
-  std::vector<RowKeys> keys_;    // of each batch
+  std::vector<RowKeys> keys_;    // of each batch: the identity
+  std::vector<RowKeys> values_;  // of each batch: the table's columns
   std::vector<Selection> live_;  // of each batch: the rows of histories
   uint64_t batch_bytes_ = 0;
   int64_t rows_ = 0;
@@ -103,6 +105,7 @@ class NetTable {
 void NetTable::Clear() {
   batches_.clear();
   keys_.clear();
+  values_.clear();
   live_.clear();
   batch_bytes_ = 0;
   rows_ = live_rows_ = 0;
@@ -141,6 +144,7 @@ Result<void> NetTable::Add(BatchRef batch) {
   rows_ += rows;
   batches_.push_back(batch);
   keys_.emplace_back(batch, rule_->identity);
+  values_.emplace_back(batch, rule_->user_columns);
   live_.emplace_back(rows, true);
   live_rows_ += rows;
   const RowKeys& keys = keys_.back();
@@ -162,11 +166,16 @@ Result<void> NetTable::Add(BatchRef batch) {
     }
     const bool deleted = Deleted(ref);
     const bool pair = IsRow(history->last);
-    if (Deleted(pair ? history->last : history->first) == deleted) {
+    const RowRef latest = pair ? history->last : history->first;
+    // What is deleted must be what was inserted: else the rest of one row would be taken for that of another.
+    if (Deleted(latest) == deleted || (deleted && !SameValues(latest, ref))) {
       return ValidationFailed(
           "net changes are not defined where two rows have one identity: snapshot {} {} the row {}, which {}",
           NumberAt(*batch, context_->columns.snapshot_id, row), deleted ? "deleted" : "inserted",
-          KeyText(*batch, rule_->identity, row), deleted ? "is not there" : "is there already");
+          KeyText(*batch, rule_->identity, row),
+          !deleted          ? "is there already"
+          : Deleted(latest) ? "is not there"
+                            : "is there with other values");
     }
     if (!pair) {
       history->last = ref;
@@ -187,6 +196,7 @@ Result<void> NetTable::Add(BatchRef batch) {
 Result<RowBuffer> NetTable::TakeLive(uint64_t limit) {
   RowBuffer rows = NewBuffer(limit);
   keys_.clear();
+  values_.clear();
   for (size_t i = 0; i < batches_.size(); ++i) {
     auto live = DELENDA_TRY(KeepRows(std::move(batches_[i]), live_[i], context_->spill->pool));
     if (live != nullptr) DELENDA_TRY(rows.Append(std::move(live)));
@@ -198,19 +208,16 @@ Result<RowBuffer> NetTable::TakeLive(uint64_t limit) {
 Result<RowBuffer> NetTable::TakeAll() { return TakeLive(std::numeric_limits<uint64_t>::max()); }
 
 Result<RowBuffer> NetTable::Finish(uint64_t& updates) {
-  std::vector<RowKeys> rows;
-  for (const BatchRef& batch : batches_) rows.emplace_back(batch, rule_->user_columns);
   std::vector<std::pair<RowRef, RowRef>> pairs;
   for (const History& history : histories_) {
     if (!IsRow(history.last)) continue;
     const auto [first, last] = std::pair(history.first, history.last);
-    const bool nothing = Deleted(last) || RowKeys::Equal(rows[first.batch], first.row, rows[last.batch], last.row);
+    const bool nothing = Deleted(last) || SameValues(first, last);
     if (!nothing && !rule_->pair) continue;
     Kill(first);
     Kill(last);
     if (!nothing) pairs.emplace_back(first, last);
   }
-  rows.clear();
   const auto place = [](const std::pair<RowRef, RowRef>& pair) { return std::tie(pair.second.batch, pair.second.row); };
   std::ranges::sort(pairs, [&](const auto& a, const auto& b) { return place(a) < place(b); });
   updates += pairs.size();

@@ -28,6 +28,7 @@ namespace {
 
 constexpr auto kPairing = parquet::StatusSource::kCompute;
 constexpr uint64_t kLeastBudget = 4096;
+constexpr uint64_t kLeastBlock = 4096;
 
 using BatchRef = std::shared_ptr<arrow::RecordBatch>;
 using Action = MatchRule::Action;
@@ -85,7 +86,7 @@ class PairingStream final : public ChangePairing {
         spill_{.schema = WithNumber(schema),
                .pool = options_.pool,
                .folder = options_.temp_folder,
-               .block_bytes = std::max<uint64_t>(options_.memory_budget / 128, 256)},
+               .block_bytes = std::max(options_.memory_budget / 128, kLeastBlock)},
         match_{
             .spill = &spill_, .columns = columns, .table_bytes = options_.memory_budget / 2, .cancel = options_.cancel},
         runs_(std::move(source), columns, spill_.schema),
@@ -158,9 +159,11 @@ class PairingStream final : public ChangePairing {
       case CarryOvers::kKeep: break;
       case CarryOvers::kRemove:
         if (columns_.row_id >= 0 && columns_.last_updated >= 0) {
-          std::vector<int> lineage = {columns_.row_id};
-          if (!by_lineage) lineage.push_back(columns_.last_updated);
-          rules.push_back({.columns = std::move(lineage),
+          // The values too: a writer that kept the number of a row that it updated would lose the change.
+          std::vector<int> same = user_columns_;
+          same.insert(same.begin(), columns_.last_updated);
+          rules.push_back({.columns = {columns_.row_id},
+                           .same = std::move(same),
                            .deletes = RowClass::kLineage,
                            .inserts = RowClass::kLineage,
                            .action = by_lineage ? Action::kDropElsePair : Action::kDrop});

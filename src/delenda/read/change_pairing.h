@@ -24,8 +24,9 @@ enum class CarryOvers : uint8_t {
   // They stay: the rows of the tasks, unchanged.
   kKeep,
   // They vanish if they are the same row: where both have lineage, the same `_row_id` and the same
-  // `_last_updated_sequence_number`; where one has none, the same values in all user columns, as multisets (of three
-  // equal deletes and two equal inserts one delete is left). Lineage goes first. A row that was updated to its old
+  // `_last_updated_sequence_number` (and the same values: a writer that kept the number of a row that it updated would
+  // lose the change); where one has none, the same values in all user columns, as multisets (of three equal deletes and
+  // two equal inserts one delete is left). Lineage goes first. A row that was updated to its old
   // values
   // stays an update, and a row that was deleted and inserted again under another `_row_id` stays both.
   kRemove,
@@ -56,7 +57,8 @@ struct PairingOptions {
   // snapshot.
   std::function<bool(int64_t ordinal)> holds_both = {};
   // Bytes that rows which wait for others may take; beyond it they go to a file in `temp_folder`. Batches in flight
-  // (one of the source, one handed out) come on top. Less than 1 MiB works, but slowly.
+  // (one of the source, one handed out) come on top. Less than 1 MiB works, but slowly, and
+  // 1 MiB is taken.
   uint64_t memory_budget = uint64_t{256} << 20;
   // Where rows are spilled; empty: TMPDIR, else /tmp. Files there have no name, so nothing is left when the process
   // ends, however it ends.
@@ -111,9 +113,9 @@ struct PairingMetrics {
 //
 // Errors of Next(): what the source reports. ValidationFailed: a key that is more than once among the deletes or the
 // inserts of a snapshot and stands on both sides, which could be paired in several ways (names key and snapshot); net
-// changes of a key or row id that is inserted while it lives, or deleted while it does not. InvalidArgument: net
-// changes without key of a row without `_row_id`. Io: temporary files (the disk is full). Cancelled. Internal: source
-// out of order. The first error ends the stream.
+// changes where two rows share a key or row id: it is inserted while it lives, deleted while it does not, or deleted
+// with other values than it was inserted with. InvalidArgument: net changes without key of a row without `_row_id`. Io:
+// temporary files (the disk is full). Cancelled. Internal: source out of order. The first error ends the stream.
 class ChangePairing : public BatchSource {
  public:
   virtual const std::shared_ptr<arrow::Schema>& schema() const = 0;

@@ -23,7 +23,7 @@ constexpr uint64_t kTableRowBytes = 48;
 constexpr uint64_t kMaxParts = 16;
 constexpr int kMaxDepth = 6;
 constexpr size_t kPairsAtATime = 4096;
-// How many deletes that wrongly share a row id are looked at for the one with the right last-updated number.
+// How many deletes that wrongly share a row id are looked at for the one that was carried over.
 constexpr int kMaxSameRowId = 64;
 
 using BatchRef = std::shared_ptr<arrow::RecordBatch>;
@@ -79,8 +79,8 @@ class DeleteTable {
   RowRef RefOf(uint32_t row) const { return refs_[row]; }
 
   std::optional<Found> Find(const RowKeys& keys, int64_t row, uint64_t hash) const;
-  // Of the deletes that are left of a key, one with this last-updated number.
-  std::optional<uint32_t> FindUpdated(const Found& found, int64_t last_updated) const;
+  // Of the deletes that are left of a key, one with the same values in the rule's columns `same`.
+  std::optional<uint32_t> FindSame(const Found& found, const RowKeys& same, int64_t row) const;
   // An insert takes `row`, a delete with the key of `first`.
   void Take(uint32_t first, uint32_t row);
   // Hand out those that no insert took, in order. The table is of no use afterwards.
@@ -98,6 +98,7 @@ class DeleteTable {
   const MatchRule* rule_;
   std::vector<BatchRef> batches_;
   std::vector<RowKeys> keys_;       // of each batch
+  std::vector<RowKeys> same_;       // of each batch
   std::vector<Selection> untaken_;  // of each batch
   PoolVector<RowRef> refs_;         // rows of the class
   PoolVector<uint32_t> next_;       // by row: the next with the same key
@@ -125,6 +126,7 @@ Result<void> DeleteTable::Load(RowBuffer& deletes, bool all) {
   for (const BatchRef& batch : batches_) {
     const auto index = static_cast<uint32_t>(keys_.size());
     keys_.emplace_back(batch, rule_->columns);
+    same_.emplace_back(batch, rule_->same);
     untaken_.emplace_back(batch->num_rows(), true);
     hashes.resize(static_cast<size_t>(batch->num_rows()));
     keys_.back().Hash(hashes);
@@ -177,12 +179,11 @@ std::optional<DeleteTable::Found> DeleteTable::Find(const RowKeys& keys, int64_t
   return found;
 }
 
-std::optional<uint32_t> DeleteTable::FindUpdated(const Found& found, int64_t last_updated) const {
-  uint32_t row = left_[found.first];
-  for (int looked_at = 0; row != kNone && looked_at < kMaxSameRowId; row = next_[row], ++looked_at) {
-    const RowRef ref = refs_[row];
-    if (IsLeft(row) && NumberAt(*batches_[ref.batch], context_->columns.last_updated, ref.row) == last_updated)
-      return row;
+std::optional<uint32_t> DeleteTable::FindSame(const Found& found, const RowKeys& same, int64_t row) const {
+  uint32_t at = left_[found.first];
+  for (int looked_at = 0; at != kNone && looked_at < kMaxSameRowId; at = next_[at], ++looked_at) {
+    const RowRef ref = refs_[at];
+    if (IsLeft(at) && RowKeys::Equal(same_[ref.batch], ref.row, same, row)) return at;
   }
   return std::nullopt;
 }
@@ -195,6 +196,7 @@ void DeleteTable::Take(uint32_t first, uint32_t row) {
 
 Result<void> DeleteTable::Release(RowBuffer& rest) {
   keys_.clear();
+  same_.clear();
   for (auto* rows : {&next_, &left_}) PoolVector<uint32_t>(rows->get_allocator()).swap(*rows);
   PoolVector<RowRef>(refs_.get_allocator()).swap(refs_);
   PoolVector<uint64_t>(slots_.get_allocator()).swap(slots_);
@@ -240,6 +242,7 @@ Result<void> MatchTable(const MatchContext& context, const MatchRule& rule, Dele
     DELENDA_TRY(CheckCancelled(context));
     const int64_t rows = batch->num_rows();
     const RowKeys keys(batch, rule.columns);
+    const RowKeys same(batch, rule.same);
     hashes.resize(static_cast<size_t>(rows));
     keys.Hash(hashes);
     const auto wanted = RowsOf(rule.inserts, *batch, context.columns);
@@ -252,10 +255,11 @@ Result<void> MatchTable(const MatchContext& context, const MatchRule& rule, Dele
       if (rule.unique && (found->several || !found->left)) return Ambiguous(context, rule, *batch, row);
       if (!found->left) continue;
       std::optional<uint32_t> taken;
-      if (rule.action == MatchRule::Action::kDropElsePair)
-        taken = table.FindUpdated(*found, NumberAt(*batch, context.columns.last_updated, row));
-      const bool drop = taken || rule.action == MatchRule::Action::kDrop;
-      if (!taken) taken = found->left;
+      if (rule.action != MatchRule::Action::kPair)
+        taken = rule.same.empty() ? found->left : table.FindSame(*found, same, row);
+      const bool drop = taken.has_value();
+      if (!drop && rule.action == MatchRule::Action::kDrop) continue;
+      if (!drop) taken = found->left;
       table.Take(found->first, *taken);
       left.Drop(row);
       if (drop) {

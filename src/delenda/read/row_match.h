@@ -29,9 +29,10 @@ struct MatchRule {
   enum class Action : uint8_t {
     kDrop,          // both vanish: the row was carried over
     kPair,          // both are images of one update
-    kDropElsePair,  // both vanish if their last-updated numbers are the same too, else they pair
+    kDropElsePair,  // both vanish if `same` has the same values too, else they pair
   };
   std::vector<int> columns;
+  std::vector<int> same = {};  // rows vanish only if these columns have the same values as well
   RowClass deletes = RowClass::kAll;
   RowClass inserts = RowClass::kAll;
   Action action = Action::kDrop;

@@ -88,6 +88,12 @@ TEST(ChangePairing, RowsWithLineageOnOneSideCompareByValue) {
               ElementsAre("UPDATE_BEFORE 0 #0", "UPDATE_AFTER 0 #1"));
 }
 
+TEST(ChangePairing, AnUpdateThatKeptItsNumberIsNotLost) {
+  const std::vector<ChangeRow> rows = {Delete(0, Named(1, "a"), 10, 1), Insert(0, Named(1, "b"), 10, 1)};
+  EXPECT_THAT(Changes(rows, {}), ElementsAre("UPDATE_BEFORE 0 #0", "UPDATE_AFTER 0 #1"));
+  EXPECT_THAT(Changes(rows, {.updates = Updates::kNone}), ElementsAre("DELETE 0 #0", "INSERT 0 #1"));
+}
+
 TEST(ChangePairing, LineageGoesBeforeValues) {
   // The row without lineage must not take the delete that row 10 carries over.
   EXPECT_THAT(Changes({Delete(0, Named(1, "a"), 10, 1), Insert(0, Named(1, "a")), Insert(0, Named(1, "a"), 10, 1)}, {}),
@@ -370,7 +376,9 @@ TEST(NetChanges, OfTwoRowsWithOneIdentityAreRefused) {
                            std::vector{Insert(0, Named(1, "a")), Insert(0, Named(1, "b"))},
                            std::vector{Delete(0, Named(1, "a")), Delete(1, Named(1, "b"))},
                            std::vector{Delete(0, Named(1, "a")), Insert(0, Named(1, "b")), Insert(1, Named(1, "c"))},
-                           std::vector{Insert(0, Named(1, "a")), Delete(1, Named(1, "a")), Delete(1, Named(1, "c"))}}) {
+                           std::vector{Insert(0, Named(1, "a")), Delete(1, Named(1, "a")), Delete(1, Named(1, "c"))},
+                           // The row that was there before goes, the one that came stays.
+                           std::vector{Insert(0, Named(1, "a")), Delete(1, Named(1, "c"))}}) {
     const auto refused = Paired(Numbered(rows), {.updates = Updates::kKey, .key_columns = {"id"}, .net = true});
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().kind(), ErrorKind::kValidationFailed);
