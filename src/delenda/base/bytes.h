@@ -30,6 +30,13 @@ T LoadUnsigned(const std::byte* at) {
   return value;
 }
 
+// Store a number where sizeof(T) bytes are known to be.
+template <std::endian kOrder, std::unsigned_integral T>
+void StoreUnsigned(T value, std::byte* at) {
+  if constexpr (kOrder != std::endian::native) value = std::byteswap(value);
+  std::memcpy(at, &value, sizeof(T));
+}
+
 // A cursor over bytes that were not written by us: every read checks what is left and fails with Corrupt naming the
 // offset, so that a truncated or lying file can never be read past its end.
 class ByteReader {
@@ -86,7 +93,8 @@ class ByteWriter {
   }
   void Write(ByteView bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
   void WriteZigZag(int64_t value);
-
+  // Memory for `more` bytes, so that writing them moves nothing.
+  void Reserve(size_t more) { bytes_.reserve(bytes_.size() + more); }
   size_t size() const { return bytes_.size(); }
   ByteView view() const { return bytes_; }
   Bytes Finish() && { return std::move(bytes_); }

@@ -84,26 +84,28 @@ Result<PositionSet> DecodeFrame(ByteView frame, std::optional<uint64_t> cardinal
   return ReadVector(reader, cardinality);
 }
 
-// Magic and vector.
-Result<Bytes> EncodeFramed(const PositionSet& positions) {
-  const Bytes vector = positions.ToPortable();
-  if (vector.size() > kMaxFramedBytes - kMagicBytes) {
-    return InvalidArgument("deletion vector is too large for the format: at most {} bytes, found {}",
-                           kMaxFramedBytes - kMagicBytes, vector.size());
-  }
-  ByteWriter out;
+// Appends magic and vector to `out`; their size.
+Result<uint32_t> WriteFramed(const PositionSet& positions, ByteWriter& out) {
+  const size_t begin = out.size();
   out.WriteLittle(kMagicLittleEndian);
-  out.Write(vector);
-  return std::move(out).Finish();
+  positions.WritePortable(out, kCrcBytes);
+  const size_t size = out.size() - begin;
+  if (size > kMaxFramedBytes) {
+    return InvalidArgument("deletion vector is too large for the format: at most {} bytes, found {}",
+                           kMaxFramedBytes - kMagicBytes, size - kMagicBytes);
+  }
+  return static_cast<uint32_t>(size);
 }
 
 Result<Bytes> EncodeFrame(const PositionSet& positions) {
-  const Bytes framed = DELENDA_TRY(EncodeFramed(positions));
   ByteWriter out;
-  out.WriteBig(static_cast<uint32_t>(framed.size()));
-  out.Write(framed);
-  out.WriteBig(Crc32(framed));
-  return std::move(out).Finish();
+  // The length is not known before the rest is written.
+  out.WriteBig(uint32_t{0});
+  const uint32_t size = DELENDA_TRY(WriteFramed(positions, out));
+  out.WriteBig(Crc32(out.view().subspan(kLengthBytes)));
+  Bytes frame = std::move(out).Finish();
+  StoreUnsigned<std::endian::big>(size, frame.data());
+  return frame;
 }
 
 Result<uint64_t> CheckSizeInBytes(int64_t size_in_bytes) {
@@ -160,9 +162,10 @@ Result<PositionSet> DecodeDeltaInline(std::string_view text, int64_t size_in_byt
 }
 
 Result<DeltaInline> EncodeDeltaInline(const PositionSet& positions) {
-  Bytes framed = DELENDA_TRY(EncodeFramed(positions));
+  ByteWriter writer;
   DeltaInline out;
-  out.size_in_bytes = static_cast<int64_t>(framed.size());
+  out.size_in_bytes = DELENDA_TRY(WriteFramed(positions, writer));
+  Bytes framed = std::move(writer).Finish();
   framed.resize((framed.size() + 3) / 4 * 4);
   out.text = DELENDA_TRY(EncodeZ85(framed));
   return out;

@@ -1,7 +1,7 @@
 // Deletion vectors as bytes: the Iceberg blob, the Delta file frame and the Delta inline text.
 //
 // Every function is a pure function of bytes: who calls it has fetched them. Decoding checks in a fixed order: length,
-// magic, CRC, structure (with CRoaring's validator), cardinality, nothing left over; errors are Corrupt and
+// magic, CRC, structure (all that CRoaring's validator checks), cardinality, nothing left over; errors are Corrupt and
 // say the byte offset within the given bytes, what was expected and what was found.
 #pragma once
 

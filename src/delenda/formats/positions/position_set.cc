@@ -6,100 +6,12 @@
 
 namespace delenda {
 
-namespace {
-
-// A range over more keys (over 4 * 10^12 positions) is no data file: a lying record count must not take all memory.
-constexpr uint64_t kMaxKeysOfRange = 1024;
-
-std::unexpected<Error> TooLarge(uint64_t position) {
-  return InvalidArgument("position is too large: at most {}, found {}", PositionSet::kMaxPosition, position);
-}
-
-}  // namespace
-
 PositionSet::PositionSet() {
   static const std::shared_ptr<const Impl> kEmpty = std::make_shared<Impl>();
   impl_ = kEmpty;
 }
 
 PositionSet::PositionSet(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
-
-Result<PositionSet> PositionSet::FromPositions(std::span<const uint64_t> positions) {
-  std::vector<uint64_t> sorted;
-  if (!std::ranges::is_sorted(positions)) {
-    sorted.assign(positions.begin(), positions.end());
-    std::ranges::sort(sorted);
-    positions = sorted;
-  }
-  if (!positions.empty() && positions.back() > kMaxPosition) return TooLarge(positions.back());
-
-  auto impl = std::make_shared<Impl>();
-  std::vector<uint32_t> lows;
-  for (size_t at = 0; at < positions.size();) {
-    const uint32_t key = KeyOf(positions[at]);
-    lows.clear();
-    for (; at < positions.size() && KeyOf(positions[at]) == key; ++at) lows.push_back(LowOf(positions[at]));
-    roaring_bitmap_t* bitmap = roaring_bitmap_of_ptr(lows.size(), lows.data());
-    // The set is read many times: runs make it small and its masks quick.
-    roaring_bitmap_run_optimize(bitmap);
-    impl->Append(key, OwnBitmap(bitmap));
-  }
-  return PositionSet(std::move(impl));
-}
-
-Result<PositionSet> PositionSet::FromRange(uint64_t begin, uint64_t end) {
-  const PositionRun run{begin, end};
-  return FromRanges({&run, 1});
-}
-
-Result<PositionSet> PositionSet::FromRanges(std::span<const PositionRun> ranges) {
-  std::vector<PositionRun> sorted;
-  for (const PositionRun& run : ranges) {
-    if (run.end < run.begin)
-      return InvalidArgument("range of positions ends before it begins: {} to {}", run.begin, run.end);
-    if (run.begin == run.end) continue;
-    if (run.end - 1 > kMaxPosition) return TooLarge(run.end - 1);
-    if (((run.end - 1) >> 32) - (run.begin >> 32) >= kMaxKeysOfRange) {
-      return InvalidArgument("range of positions is too long: at most {} positions, found {} to {}",
-                             kMaxKeysOfRange << 32, run.begin, run.end);
-    }
-    sorted.push_back(run);
-  }
-  std::ranges::sort(sorted, {}, &PositionRun::begin);
-
-  auto impl = std::make_shared<Impl>();
-  BitmapPtr full;  // every position of a key: built once, shared by all such keys
-  roaring_bitmap_t* open = nullptr;
-  uint32_t open_key = 0;
-  const auto close = [&] {
-    if (open == nullptr) return;
-    roaring_bitmap_run_optimize(open);
-    impl->Append(open_key, OwnBitmap(open));
-    open = nullptr;
-  };
-  // Overlapping ranges are merged first, so that keys only ever ascend below.
-  for (size_t at = 0; at < sorted.size();) {
-    PositionRun run = sorted[at];
-    for (++at; at < sorted.size() && sorted[at].begin <= run.end; ++at) run.end = std::max(run.end, sorted[at].end);
-    for (uint64_t begin = run.begin; begin < run.end;) {
-      const uint32_t key = KeyOf(begin);
-      const uint64_t end = std::min(run.end, (uint64_t{key} + 1) << 32);
-      if (end - begin == uint64_t{1} << 32) {
-        close();
-        if (full == nullptr) full = OwnBitmap(roaring_bitmap_from_range(0, uint64_t{1} << 32, 1));
-        impl->Append(key, full);
-      } else {
-        if (open != nullptr && open_key != key) close();
-        if (open == nullptr) open = roaring_bitmap_create();
-        open_key = key;
-        roaring_bitmap_add_range_closed(open, LowOf(begin), LowOf(end - 1));
-      }
-      begin = end;
-    }
-  }
-  close();
-  return PositionSet(std::move(impl));
-}
 
 uint64_t PositionSet::cardinality() const { return impl_->cardinality; }
 
@@ -195,10 +107,10 @@ PositionSet PositionSet::Union(const PositionSet& other) const {
   const auto right_end = other.impl_->buckets.end();
   while (left != left_end || right != right_end) {
     if (right == right_end || (left != left_end && left->key < right->key)) {
-      out->Append(left->key, left->bitmap);
+      out->Append(*left);
       ++left;
     } else if (left == left_end || right->key < left->key) {
-      out->Append(right->key, right->bitmap);
+      out->Append(*right);
       ++right;
     } else {
       out->Append(left->key, OwnBitmap(roaring_bitmap_or(left->bitmap.get(), right->bitmap.get())));
@@ -215,7 +127,7 @@ PositionSet PositionSet::Difference(const PositionSet& other) const {
   for (const Bucket& bucket : impl_->buckets) {
     const auto match = other.impl_->LowerBound(bucket.key);
     if (match == other.impl_->buckets.end() || match->key != bucket.key) {
-      out->Append(bucket.key, bucket.bitmap);
+      out->Append(bucket);
     } else {
       out->Append(bucket.key, OwnBitmap(roaring_bitmap_andnot(bucket.bitmap.get(), match->bitmap.get())));
     }
@@ -286,13 +198,24 @@ std::vector<PositionRun> PositionSet::Runs(uint64_t begin, uint64_t end) const {
   return runs;
 }
 
-void PositionSet::ForEach(const std::function<void(uint64_t)>& visit) const {
+void PositionSet::ForEachBlock(const std::function<void(uint64_t base, std::span<const uint32_t> lows)>& visit) const {
+  // CRoaring gives all members at once several times faster than an iterator does, but memory must stay bounded: a few
+  // bytes may say that billions of positions are in the set.
+  constexpr uint64_t kMaxAtOnce = uint64_t{4} << 20;
+  constexpr uint32_t kBlock = 1024;
+  const uint64_t largest =
+      impl_->buckets.empty() ? 0 : std::ranges::max(impl_->buckets, {}, &Bucket::cardinality).cardinality;
+  const auto lows = std::make_unique_for_overwrite<uint32_t[]>(largest <= kMaxAtOnce ? largest : kMaxAtOnce);
   for (const Bucket& bucket : impl_->buckets) {
+    if (bucket.cardinality <= kMaxAtOnce) {
+      roaring_bitmap_to_uint32_array(bucket.bitmap.get(), lows.get());
+      visit(bucket.base(), {lows.get(), static_cast<size_t>(bucket.cardinality)});
+      continue;
+    }
     roaring_uint32_iterator_t at;
     roaring_iterator_init(bucket.bitmap.get(), &at);
-    std::array<uint32_t, 1024> lows;
-    while (const uint32_t count = roaring_uint32_iterator_read(&at, lows.data(), lows.size())) {
-      for (uint32_t i = 0; i < count; ++i) visit(bucket.base() | lows[i]);
+    while (const uint32_t count = roaring_uint32_iterator_read(&at, lows.get(), kBlock)) {
+      visit(bucket.base(), {lows.get(), count});
     }
   }
 }

@@ -58,14 +58,16 @@ class PositionSet {
   // PROTOCOL.md, "Deletion Vector Format"): u64 little-endian bucket count, per bucket a u32 little-endian key in
   // ascending order and a portable 32-bit roaring bitmap. Empty buckets are allowed, since Java writes them for gaps
   // between keys. The bytes are not trusted: every count is bounded by the bytes that remain before anything is
-  // allocated, and CRoaring's validator passes each bitmap before its first use. Corrupt (with the byte offset, counted
-  // from the start of the reader's bytes) if anything is wrong. ReadPortable leaves the reader behind the last bucket;
-  // FromPortable refuses bytes after it.
+  // allocated, and all that CRoaring's validator looks for is checked before the first use. Corrupt (with the byte
+  // offset, counted from the start of the reader's bytes) if anything is wrong. ReadPortable leaves the reader behind
+  // the last bucket; FromPortable refuses bytes after it.
   static Result<PositionSet> ReadPortable(ByteReader& reader);
   static Result<PositionSet> FromPortable(ByteView bytes);
 
   // The same encoding, run-optimised, without empty buckets. Equal sets give equal bytes, whatever they were made from.
   Bytes ToPortable() const;
+  // The same, appended to `out`. Room for `more` bytes, which the caller writes next, is made at the same time.
+  void WritePortable(ByteWriter& out, size_t more = 0) const;
   // Size of ToPortable() in bytes; as costly as making them.
   uint64_t PortableSize() const;
 
@@ -100,7 +102,12 @@ class PositionSet {
   void ForEachRun(const std::function<void(PositionRun)>& visit, uint64_t begin = 0, uint64_t end = UINT64_MAX) const;
   std::vector<PositionRun> Runs(uint64_t begin = 0, uint64_t end = UINT64_MAX) const;
   // All members, ascending.
-  void ForEach(const std::function<void(uint64_t)>& visit) const;
+  template <typename Visit>
+  void ForEach(Visit&& visit) const {
+    ForEachBlock([&visit](uint64_t base, std::span<const uint32_t> lows) {
+      for (const uint32_t low : lows) visit(base | low);
+    });
+  }
   std::vector<uint64_t> ToVector() const;
 
   // Fill bit i (least significant bit of a byte first, as Arrow has it) of `bitmap` for position begin + i, i < count.
@@ -114,6 +121,8 @@ class PositionSet {
   struct Impl;
   explicit PositionSet(std::shared_ptr<const Impl> impl);
   bool Equals(const PositionSet& other) const;
+  // All members, ascending, many at a time: `base` is their upper half.
+  void ForEachBlock(const std::function<void(uint64_t base, std::span<const uint32_t> lows)>& visit) const;
 
   std::shared_ptr<const Impl> impl_;  // never null
 };
