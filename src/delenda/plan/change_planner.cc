@@ -14,6 +14,7 @@
 
 #include "delenda/iceberg/manifest.h"
 #include "delenda/iceberg/manifest_list.h"
+#include "delenda/iceberg/name_mapping_json.h"
 #include "delenda/io/location.h"
 #include "delenda/plan/change_delete_index.h"
 #include "delenda/plan/changed_files.h"
@@ -67,6 +68,7 @@ class ChangePlanner {
     plan_.metrics.data_manifests_read = finder.manifests_read();
     DELENDA_TRY(MakeTasks(files, deletes, changed));
     plan_.key_fields = DELENDA_TRY(FindKeyFields(plan_.deletes, plan_.schema, metadata_));
+    plan_.name_mapping = DELENDA_TRY(iceberg::NameMappingOf(metadata_.properties));
     return std::move(plan_);
   }
 

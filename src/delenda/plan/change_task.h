@@ -10,6 +10,7 @@
 
 #include "delenda/model/content_file.h"
 #include "delenda/model/expression.h"
+#include "delenda/model/name_mapping.h"
 #include "delenda/model/partition.h"
 #include "delenda/model/type.h"
 #include "delenda/plan/scan_task.h"
@@ -67,9 +68,10 @@ struct ChangePlan {
   Schema schema;                            // the table's current schema; rows are given in it, filters bound to it
   std::map<int32_t, BoundSpec> specs;       // by spec id; those of the tasks' files are present
   std::vector<OutputColumn> columns;
-  ExprRef filter;                          // the whole filter, bound
-  std::map<int32_t, KeyField> key_fields;  // by field id: the keys of all equality deletes in `deletes`
-  std::vector<ContentFile> deletes;        // each delete file or DV once, however many tasks refer to it
+  ExprRef filter;                           // the whole filter, bound
+  std::map<int32_t, KeyField> key_fields;   // by field id: the keys of all equality deletes in `deletes`
+  std::optional<NameMapping> name_mapping;  // the table's, for files without field ids
+  std::vector<ContentFile> deletes;         // each delete file or DV once, however many tasks refer to it
   // By ordinal; within one snapshot those that delete before those that insert, then in the order of the manifests.
   std::vector<ChangeTask> tasks;
   ChangeMetrics metrics;

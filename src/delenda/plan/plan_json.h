@@ -23,7 +23,8 @@ inline constexpr int64_t kPlanJsonVersion = 1;
 //    "partitionSpecs": [{"specId": 0, "fields": [{"name": "region", "transform": "identity", "sourceId": 2,
 //                        "fieldId": 1000, "sourceType": "string", "resultType": "string"}]}],
 //    "keyFields": [{"id": 1, "struct": {…}, "path": [1], "type": "long"}],   what equality deletes match by
-//    "deleteFiles": [{"content": "deletionVector", "path": "…/d.puffin", "format": "puffin", "fileSize": 420,
+//    "nameMapping": [{"field-id": 1, "names": ["id"]}],   as Iceberg's specification writes them; only if the table has
+//    one "deleteFiles": [{"content": "deletionVector", "path": "…/d.puffin", "format": "puffin", "fileSize": 420,
 //                     "cardinality": 3, "contentOffset": 4, "contentSize": 44, "referencedDataFile": "…/b.parquet",
 //                     …}],
 //    "dataFiles": [{"path": "…/b.parquet", "format": "parquet", "fileSize": 1234, "recordCount": 100, "specId": 0,

@@ -14,6 +14,7 @@ inline constexpr std::string_view kPositionDeletes = "positionDeletes";
 inline constexpr std::string_view kEqualityDeletes = "equalityDeletes";
 
 inline constexpr std::string_view kField = "field";
+inline constexpr std::string_view kNameMapping = "nameMapping";
 
 // Columns that the reader makes.
 inline constexpr std::pair<OutputColumn::Kind, std::string_view> kMetadataColumns[] = {

@@ -2,6 +2,7 @@
 #include "delenda/plan/plan_json_parts.h"
 
 #include "delenda/base/bytes.h"
+#include "delenda/iceberg/name_mapping_json.h"
 #include "delenda/iceberg/schema_json.h"
 #include "delenda/plan/plan_json_names.h"
 
@@ -22,6 +23,10 @@ Result<void> PlanPartsWriter::Write() {
   DELENDA_TRY(WriteFilter("filter", parts_.filter ? parts_.filter : Expr::True()));
   DELENDA_TRY(WriteSpecs());
   DELENDA_TRY(WriteKeyFields());
+  if (parts_.name_mapping) {
+    json_.Key(names::kNameMapping);
+    iceberg::NameMappingToJson(*parts_.name_mapping, json_);
+  }
   json_.Key("deleteFiles").BeginArray();
   for (const auto& file : parts_.deletes) DELENDA_TRY(WriteDelete(file));
   json_.EndArray();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,6 +16,7 @@
 #include "delenda/formats/json/writer.h"
 #include "delenda/model/content_file.h"
 #include "delenda/model/expression.h"
+#include "delenda/model/name_mapping.h"
 #include "delenda/plan/scan_task.h"
 
 namespace delenda::plan {
@@ -24,7 +26,8 @@ class PlanPartsWriter {
   // Either kind of plan; it outlives the writer.
   template <typename Plan>
   PlanPartsWriter(const Plan& plan, json::Writer& json)
-      : parts_{plan.schema, plan.specs, plan.columns, plan.filter, plan.key_fields, plan.deletes}, json_(json) {}
+      : parts_{plan.schema, plan.specs, plan.columns, plan.filter, plan.key_fields, plan.name_mapping, plan.deletes},
+        json_(json) {}
 
   // The members "schema" to "deleteFiles" of the document.
   Result<void> Write();
@@ -44,6 +47,7 @@ class PlanPartsWriter {
     const std::vector<OutputColumn>& columns;
     const ExprRef& filter;
     const std::map<int32_t, KeyField>& key_fields;
+    const std::optional<NameMapping>& name_mapping;
     const std::vector<ContentFile>& deletes;
   };
 
@@ -72,6 +76,7 @@ class PlanPartsReader {
     plan.columns = std::move(parts_.columns);
     plan.filter = std::move(parts_.filter);
     plan.key_fields = std::move(parts_.key_fields);
+    plan.name_mapping = std::move(parts_.name_mapping);
     plan.deletes = std::move(parts_.deletes);
   }
 
@@ -92,6 +97,7 @@ class PlanPartsReader {
     std::vector<OutputColumn> columns;
     ExprRef filter;
     std::map<int32_t, KeyField> key_fields;
+    std::optional<NameMapping> name_mapping;
     std::vector<ContentFile> deletes;
   };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "delenda/iceberg/name_mapping_json.h"
 #include "delenda/iceberg/schema_json.h"
 #include "delenda/plan/plan_json_names.h"
 #include "delenda/plan/plan_json_parts.h"
@@ -21,6 +22,8 @@ Result<void> PlanPartsReader::Read(const Value& root) {
   parts_.filter = DELENDA_TRY(ReadFilter(DELENDA_TRY(root.Member("filter"))));
   for (const auto spec : DELENDA_TRY(root.Get<json::Array>("partitionSpecs"))) DELENDA_TRY(ReadSpec(spec));
   for (const auto key : DELENDA_TRY(root.Get<json::Array>("keyFields"))) DELENDA_TRY(ReadKeyField(key));
+  if (const auto mapping = DELENDA_TRY(root.Optional<Value>(names::kNameMapping)))
+    parts_.name_mapping = DELENDA_TRY(iceberg::NameMappingFromJson(*mapping));
   for (const auto file : DELENDA_TRY(root.Get<json::Array>("deleteFiles")))
     parts_.deletes.push_back(DELENDA_TRY(ReadDelete(file)));
   return {};

@@ -9,6 +9,7 @@
 
 #include "delenda/iceberg/manifest.h"
 #include "delenda/iceberg/manifest_list.h"
+#include "delenda/iceberg/name_mapping_json.h"
 #include "delenda/plan/delete_index.h"
 #include "delenda/plan/key_fields.h"
 #include "delenda/plan/output_columns.h"
@@ -203,6 +204,7 @@ class Planner {
     DELENDA_TRY(CheckDangling(named, applied));
     KeepUsedDeletes();
     plan_.key_fields = DELENDA_TRY(FindKeyFields(plan_.deletes, plan_.schema, metadata_));
+    plan_.name_mapping = DELENDA_TRY(iceberg::NameMappingOf(metadata_.properties));
     if (request_.split_size > 0) Split();
     return {};
   }

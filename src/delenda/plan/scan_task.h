@@ -10,6 +10,7 @@
 
 #include "delenda/model/content_file.h"
 #include "delenda/model/expression.h"
+#include "delenda/model/name_mapping.h"
 #include "delenda/model/partition.h"
 #include "delenda/model/type.h"
 
@@ -76,10 +77,11 @@ struct ScanPlan {
   Schema schema;                       // the snapshot's schema; filters are bound to it
   std::map<int32_t, BoundSpec> specs;  // by spec id; those of the tasks' files are present
   std::vector<OutputColumn> columns;
-  ExprRef filter;                          // the whole filter, bound
-  std::map<int32_t, KeyField> key_fields;  // by field id: the keys of all equality deletes in `deletes`
-  std::vector<ContentFile> deletes;        // each delete file or DV once, however many tasks refer to it
-  std::vector<FileTask> tasks;             // in the order of the manifests
+  ExprRef filter;                           // the whole filter, bound
+  std::map<int32_t, KeyField> key_fields;   // by field id: the keys of all equality deletes in `deletes`
+  std::optional<NameMapping> name_mapping;  // the table's, for files without field ids
+  std::vector<ContentFile> deletes;         // each delete file or DV once, however many tasks refer to it
+  std::vector<FileTask> tasks;              // in the order of the manifests
   PlanMetrics metrics;
   std::vector<std::string> warnings;
 };

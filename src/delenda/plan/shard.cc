@@ -47,6 +47,7 @@ class ShardMaker {
     shard.specs = plan.specs;
     shard.columns = plan.columns;
     shard.filter = plan.filter;
+    shard.name_mapping = plan.name_mapping;
   }
 
   void MoveIndex(uint32_t& index) {

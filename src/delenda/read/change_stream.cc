@@ -121,6 +121,7 @@ Result<std::unique_ptr<ScanStream>> OpenChanges(const plan::ChangePlan& plan, st
   scan->columns = DELENDA_TRY(WithChangeColumns(columns));
   scan->filter = plan.filter;
   scan->key_fields = plan.key_fields;
+  scan->name_mapping = plan.name_mapping;
   Converter converter(plan, *scan, first_ordinal);
   for (const plan::ChangeTask& task : tasks) DELENDA_TRY(WithContext(converter.Add(task), "file", task.file.path));
   options.ordered = true;

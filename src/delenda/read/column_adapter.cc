@@ -66,7 +66,10 @@ std::vector<FileField> FileFields(const arrow::FieldVector& fields, int first_le
 class Mapper {
  public:
   Mapper(const parquet::ParquetFile& file, const ConstantColumns& constants)
-      : constants_(constants), wanted_(file.leaves().size(), false), fields_(FileFields(file.schema()->fields(), 0)) {}
+      : constants_(constants),
+        ids_(file.field_ids()),
+        wanted_(file.leaves().size(), false),
+        fields_(FileFields(file.schema()->fields(), 0)) {}
 
   Result<std::vector<NodeRef>> Map(const std::vector<Field>& wanted) {
     std::vector<Draft> drafts;
@@ -92,9 +95,10 @@ class Mapper {
     std::vector<Draft> children;
   };
 
-  static Result<const FileField*> FindById(int32_t id, std::string_view name, const std::vector<FileField>& fields) {
+  Result<const FileField*> FindById(int32_t id, std::string_view name, const std::vector<FileField>& fields) const {
     const FileField* found = nullptr;
-    bool any_id = fields.empty();
+    // Under a name mapping, a level without ids is one that the mapping does not know.
+    bool any_id = fields.empty() || ids_ == parquet::FieldIds::kAssigned;
     for (const FileField& field : fields) {
       const std::optional<int32_t> field_id = parquet::FieldIdOf(*field.field);
       any_id |= field_id.has_value();
@@ -104,9 +108,14 @@ class Mapper {
       found = &field;
     }
     // Taking the column as absent would return NULL for values that are there.
-    if (!any_id)
-      return NotSupported("the file has no field ids; reading it by a name mapping is not supported (column {})", name);
-    return found;
+    if (any_id) return found;
+    if (ids_ == parquet::FieldIds::kNone) {
+      return NotSupported(
+          "the file has no field ids and the table no name mapping to read it by: set the table property "
+          "schema.name-mapping.default (column {})",
+          name);
+    }
+    return NotSupported("the file has field ids, but none where column {} is looked for", name);
   }
 
   Result<Draft> MapField(const Field& field, const std::vector<FileField>& siblings, bool top_level) {
@@ -207,6 +216,7 @@ class Mapper {
   }
 
   const ConstantColumns& constants_;
+  const parquet::FieldIds ids_;
   std::vector<bool> wanted_;
   std::vector<FileField> fields_;
 };

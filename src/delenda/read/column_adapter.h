@@ -26,8 +26,8 @@ using ConstantColumns = std::map<int32_t, Datum>;
 //          →  id widened to long, note all NULL, price = cost widened to double; leaves() = {0, 1}
 class ColumnAdapter {
  public:
-  // NotSupported for a file without field ids, Corrupt for a required field that the file lacks, for a type that the
-  // table's type cannot be read from, and for a field id that appears twice.
+  // NotSupported for a file without field ids (stored ones or those of a name mapping), Corrupt for a required field
+  // that the file lacks, for a type that the table's type cannot be read from, and for a field id that appears twice.
   static Result<ColumnAdapter> Make(const std::vector<Field>& wanted, const parquet::ParquetFile& file,
                                     const ConstantColumns& constants);
 

@@ -61,6 +61,7 @@ Result<CountResult> CountRows(std::shared_ptr<const plan::ScanPlan> plan, std::s
     rest->filter = plan->filter;
     rest->deletes = plan->deletes;
     rest->key_fields = plan->key_fields;
+    rest->name_mapping = plan->name_mapping;
     if (options.limit) options.limit = limit - result.rows;
     const auto stream = DELENDA_TRY(OpenScan(std::move(rest), std::move(io), std::move(options)));
     while (const auto batch = DELENDA_TRY(stream->Next()))

@@ -14,6 +14,7 @@
 
 #include "delenda/formats/parquet/parquet_file.h"
 #include "delenda/read/column_adapter.h"
+#include "delenda/read/mapped_schema.h"
 #include "delenda/read/nested_column.h"
 
 namespace delenda::read {
@@ -127,7 +128,8 @@ Result<EqualityKeys> EqualityKeys::Load(io::FileIO& io, const plan::ScanPlan& pl
     const ContentFile& file = plan.deletes[index];
     const auto load = [&]() -> Result<void> {
       const auto size = static_cast<uint64_t>(file.file_size);
-      const auto opened = DELENDA_TRY(parquet::ParquetFile::Open(DELENDA_TRY(io.Open(file.path, size)), size));
+      const auto opened = DELENDA_TRY(
+          parquet::ParquetFile::Open(DELENDA_TRY(io.Open(file.path, size)), size, AssignIdsBy(plan.name_mapping)));
       if (opened->num_rows() != file.record_count)
         return Corrupt("expected {} rows by the manifest, found {}", file.record_count, opened->num_rows());
       for (const plan::KeyField& key : keys.keys_) {

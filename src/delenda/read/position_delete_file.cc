@@ -11,7 +11,9 @@
 
 #include "delenda/formats/parquet/parquet_file.h"
 #include "delenda/io/location.h"
+#include "delenda/model/name_mapping.h"
 #include "delenda/read/column_adapter.h"
+#include "delenda/read/mapped_schema.h"
 
 namespace delenda::read {
 namespace {
@@ -25,6 +27,13 @@ Field DeleteField(int32_t id, std::string name, TypeKind kind) {
   field.type = kind;
   field.required = true;
   return field;
+}
+
+// A position delete file has the same two columns in every table (spec, "Position Delete Files"), so that one without
+// field ids can be read by its names.
+NameMapping PositionDeleteNames() {
+  return {{{.id = kDeletePathFieldId, .names = {"file_path"}, .fields = {}},
+           {.id = kDeletePositionFieldId, .names = {"pos"}, .fields = {}}}};
 }
 
 // Rows are put into one bucket per distinct path. A path that nobody needs has none.
@@ -97,7 +106,8 @@ Result<FilePositions> Read(io::FileIO& io, const ContentFile& file,
   if (file.file_size < 0) return Corrupt("the manifest says the file is {} bytes long", file.file_size);
   const auto size = static_cast<uint64_t>(file.file_size);
   std::shared_ptr<io::InputFile> input = DELENDA_TRY(io.Open(file.path, size));
-  const auto opened = DELENDA_TRY(parquet::ParquetFile::Open(std::move(input), size));
+  const std::optional<NameMapping> names = PositionDeleteNames();
+  const auto opened = DELENDA_TRY(parquet::ParquetFile::Open(std::move(input), size, AssignIdsBy(names)));
   if (opened->num_rows() != file.record_count) {
     return Corrupt("expected {} rows by the manifest, found {}", file.record_count, opened->num_rows());
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "delenda/read/arrow_type.h"
+#include "delenda/read/mapped_schema.h"
 #include "delenda/read/row_group_stats.h"
 #include "delenda/read/task_reader.h"
 
@@ -175,7 +176,7 @@ Result<OpenDataFile> ScanContext::OpenData(const DataFileCell& cell) {
   }
   const auto size = static_cast<uint64_t>(file.file_size);
   std::shared_ptr<io::InputFile> input = DELENDA_TRY(io_->Open(file.path, size));
-  data.file = DELENDA_TRY(parquet::ParquetFile::Open(std::move(input), size));
+  data.file = DELENDA_TRY(parquet::ParquetFile::Open(std::move(input), size, AssignIdsBy(plan_->name_mapping)));
   const bool has_deletes = need.dv || !need.position_deletes.empty() || cell.only;
   if (has_deletes && data.file->num_rows() != file.record_count) {
     // Not the file that the deletes were written for: its positions would hit other rows.

@@ -34,7 +34,7 @@ std::multiset<std::string> Lines(RowStream& rows) {
 }
 
 TEST(Shard, AllTogetherGiveTheRowsOfTheScan) {
-  for (const std::string name : {"mor_dv", "mor_mixed", "mor_dv_partitioned", "schema_evo"}) {
+  for (const std::string name : {"mor_dv", "mor_mixed", "mor_dv_partitioned", "schema_evo", "imported"}) {
     SCOPED_TRACE(name);
     const auto table = Table::Open(kTables + "/" + name, MappedFiles());
     ASSERT_TRUE(table) << table.error().ToString();

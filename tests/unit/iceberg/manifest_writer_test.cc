@@ -98,6 +98,8 @@ Result<Rewritten> Rewrite(io::FileIO& io, const ManifestFile& manifest, const By
       } else if (raw.sizes->IsNull(at) || raw.values->IsNull(at) || raw.lower->IsNull(at) || raw.nans->IsNull(at)) {
         out.comparable = false;
       }
+      // Made on an executor before the snapshot has an id: it is inherited. Our writer puts it in.
+      if (raw.snapshot->IsNull(at)) out.comparable = false;
       // Java's hash maps: with ids beyond their size, keys come in no order.
       for (const avro::Column* map : {raw.sizes, raw.values, raw.lower, raw.nans}) {
         const avro::Column& key = *map->ChildNamed("key");

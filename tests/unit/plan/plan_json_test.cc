@@ -79,6 +79,7 @@ void ExpectSamePlan(const ScanPlan& a, const ScanPlan& b) {
     EXPECT_EQ(key.path, b.key_fields.at(id).path);
     EXPECT_EQ(key.type, b.key_fields.at(id).type);
   }
+  EXPECT_EQ(a.name_mapping, b.name_mapping);
   ASSERT_EQ(a.deletes.size(), b.deletes.size());
   for (size_t i = 0; i < a.deletes.size(); ++i) ExpectSameFile(a.deletes[i], b.deletes[i]);
   ASSERT_EQ(a.tasks.size(), b.tasks.size());
@@ -139,6 +140,8 @@ ScanPlan SmallPlan() {
   PartitionSpec spec{.spec_id = 3, .fields = {{.source_id = 1, .field_id = 1000, .name = "p", .transform = {}}}};
   plan.specs.emplace(3, BoundSpec::Make(spec, plan.schema));
   plan.key_fields.emplace(1, KeyField{.column = fields[0], .path = {1}, .type = TypeKind::kLong});
+  plan.name_mapping = NameMapping{{{.id = 1, .names = {"id", "odd \"id\".ü"}, .fields = {}},
+                                   {.id = {}, .names = {}, .fields = {{.id = 9, .names = {"id"}, .fields = {}}}}}};
   auto tuple = std::make_shared<const PartitionTuple>(PartitionTuple{{Datum(int64_t{5})}});
   ContentFile vector;
   vector.content = FileContent::kPositionDeletes;

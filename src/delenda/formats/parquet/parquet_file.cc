@@ -35,6 +35,13 @@ constexpr uint64_t kTailBytes = 8;  // length of the footer (u32 little-endian) 
   return properties;
 }
 
+// At any depth.
+bool HasFieldIds(const arrow::FieldVector& fields) {
+  return std::ranges::any_of(fields, [](const std::shared_ptr<arrow::Field>& field) {
+    return FieldIdOf(*field).has_value() || HasFieldIds(field->type()->fields());
+  });
+}
+
 }  // namespace
 
 std::optional<int32_t> FieldIdOf(const arrow::Field& field) {
@@ -66,6 +73,7 @@ struct ParquetFile::State {
   uint64_t tail_offset = 0;
   std::shared_ptr<::parquet::FileMetaData> metadata;
   std::shared_ptr<arrow::Schema> schema;
+  FieldIds field_ids = FieldIds::kNone;
   std::vector<RowGroup> row_groups;
   std::vector<Leaf> leaves;
 };
@@ -77,15 +85,24 @@ const std::string& ParquetFile::path() const { return state_->file->path(); }
 int64_t ParquetFile::num_rows() const { return state_->metadata->num_rows(); }
 const std::vector<RowGroup>& ParquetFile::row_groups() const { return state_->row_groups; }
 const std::shared_ptr<arrow::Schema>& ParquetFile::schema() const { return state_->schema; }
+FieldIds ParquetFile::field_ids() const { return state_->field_ids; }
 const std::vector<Leaf>& ParquetFile::leaves() const { return state_->leaves; }
 
-Result<std::shared_ptr<const ParquetFile>> ParquetFile::Open(std::shared_ptr<io::InputFile> file, uint64_t size) {
+Result<std::shared_ptr<const ParquetFile>> ParquetFile::Open(std::shared_ptr<io::InputFile> file, uint64_t size,
+                                                             const IdAssigner& assign_ids) {
   auto state = std::make_unique<State>();
   state->file = std::move(file);
   state->size = size;
   std::shared_ptr<ParquetFile> opened(new ParquetFile(std::move(state)));
   const auto read = [&]() -> Result<void> {
     DELENDA_TRY(opened->ReadFooter());
+    State& s = *opened->state_;
+    if (HasFieldIds(s.schema->fields())) {
+      s.field_ids = FieldIds::kStored;
+    } else if (assign_ids) {
+      s.schema = assign_ids(*s.schema);
+      s.field_ids = FieldIds::kAssigned;
+    }
     return opened->ReadRowGroups();
   };
   DELENDA_TRY(WithContext(Guarded(read), "file", opened->path()));

@@ -5,6 +5,7 @@
 #include <parquet/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,6 +22,15 @@ namespace delenda::parquet {
 std::optional<int32_t> FieldIdOf(const arrow::Field& field);
 // Metadata that FieldIdOf reads.
 std::shared_ptr<const arrow::KeyValueMetadata> FieldIdMetadata(int32_t field_id);
+
+// Where the field ids of ParquetFile::schema come from.
+enum class FieldIds : uint8_t {
+  kNone,      // the file has none
+  kStored,    // the file has them, at least for one field at any depth: fields without are no fields of the table
+  kAssigned,  // the file has none; an IdAssigner gave them
+};
+// Makes the schema with field ids of a file that has none.
+using IdAssigner = std::function<std::shared_ptr<arrow::Schema>(const arrow::Schema&)>;
 
 // Number of leaves (primitive columns) below a type of a file's schema. Leaves of a file count depth first.
 int CountLeaves(const arrow::DataType& type);
@@ -74,8 +84,10 @@ class RowGroupReader {
 class ParquetFile {
  public:
   // Reads the footer: one request unless it is larger than 64 KiB. A file up to that size is read whole by it.
-  // Corrupt for anything that is no Parquet file; NotSupported for encrypted ones. Errors name the file.
-  static Result<std::shared_ptr<const ParquetFile>> Open(std::shared_ptr<io::InputFile> file, uint64_t size);
+  // Corrupt for anything that is no Parquet file; NotSupported for encrypted ones. Errors name the file. `assign_ids`,
+  // if not null, is asked when the file has no field ids at all.
+  static Result<std::shared_ptr<const ParquetFile>> Open(std::shared_ptr<io::InputFile> file, uint64_t size,
+                                                         const IdAssigner& assign_ids = nullptr);
   ~ParquetFile();
   ParquetFile(const ParquetFile&) = delete;
   ParquetFile& operator=(const ParquetFile&) = delete;
@@ -85,6 +97,7 @@ class ParquetFile {
   const std::vector<RowGroup>& row_groups() const;
   // Types as the Parquet schema alone gives them (an embedded Arrow schema is ignored), with field ids as metadata.
   const std::shared_ptr<arrow::Schema>& schema() const;
+  FieldIds field_ids() const;
   const std::vector<Leaf>& leaves() const;
 
   Result<LeafStatistics> Statistics(size_t row_group, int leaf) const;
