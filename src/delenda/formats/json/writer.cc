@@ -3,12 +3,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
 #include "delenda/base/bytes.h"
 
 namespace delenda::json {
+
+// How many bytes at the start of the text stand in JSON as they are and are ASCII. May stop early, never late.
+static size_t PlainPrefix(std::string_view text) {
+  constexpr uint64_t kOnes = 0x0101010101010101, kTops = 0x8080808080808080;
+  const auto zero_byte = [](uint64_t word) { return (word - kOnes) & ~word & kTops; };
+  size_t at = 0;
+  for (; text.size() - at >= 8; at += 8) {
+    const auto word = LoadUnsigned<std::endian::native, uint64_t>(reinterpret_cast<const std::byte*>(text.data()) + at);
+    const uint64_t control = (word - kOnes * 0x20) & ~word & kTops;
+    if (((word & kTops) | control | zero_byte(word ^ (kOnes * '"')) | zero_byte(word ^ (kOnes * '\\'))) != 0) return at;
+  }
+  for (; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte < 0x20 || byte >= 0x80 || byte == '"' || byte == '\\') return at;
+  }
+  return at;
+}
 
 // `text` must be valid UTF-8.
 static void AppendEscaped(std::string& out, std::string_view text) {
@@ -36,6 +54,10 @@ static void AppendEscaped(std::string& out, std::string_view text) {
 
 void AppendQuoted(std::string& out, std::string_view text) {
   out += '"';
+  // Most texts are plain from end to end.
+  const size_t plain = PlainPrefix(text);
+  out.append(text.substr(0, plain));
+  text.remove_prefix(plain);
   if (IsValidUtf8(text)) {
     AppendEscaped(out, text);
   } else {
@@ -115,8 +137,14 @@ Writer& Writer::Raw(std::string_view json) {
 
 Writer& Writer::Null() { return Raw("null"); }
 Writer& Writer::Bool(bool value) { return Raw(value ? "true" : "false"); }
-Writer& Writer::Int(int64_t value) { return Raw(fmt::format_int(value).c_str()); }
-Writer& Writer::Uint(uint64_t value) { return Raw(fmt::format_int(value).c_str()); }
+Writer& Writer::Int(int64_t value) {
+  const fmt::format_int text(value);
+  return Raw({text.data(), text.size()});
+}
+Writer& Writer::Uint(uint64_t value) {
+  const fmt::format_int text(value);
+  return Raw({text.data(), text.size()});
+}
 
 Writer& Writer::Double(double value) {
   BeforeValue();
