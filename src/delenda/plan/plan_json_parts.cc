@@ -14,6 +14,15 @@ std::string_view ContentKeyword(const ContentFile& file) {
   return file.content == FileContent::kEqualityDeletes ? names::kEqualityDeletes : names::kPositionDeletes;
 }
 
+// The text of a value, if the value can be read back from it.
+std::optional<std::string> ReadableText(const Type& type, const Datum& value) {
+  std::string text = DatumToText(type, value);
+  if (IsNull(value) || !IsValidUtf8(text)) return std::nullopt;
+  const auto read = DatumFromText(type, text);
+  if (!read || read->index() != value.index() || !SamePartitionValue(*read, value)) return std::nullopt;
+  return text;
+}
+
 }  // namespace
 
 Result<void> PlanPartsWriter::Write() {
@@ -121,18 +130,14 @@ Result<void> PlanPartsWriter::WriteSpecs() {
   return {};
 }
 
-Result<void> PlanPartsWriter::WriteValue(const Type& type, const Datum& value) {
+void PlanPartsWriter::WriteValue(const Datum& value, const std::optional<std::string>& text) {
   if (IsNull(value)) {
     json_.Null();
-    return {};
+    return;
   }
-  const std::string text = DatumToText(type, value);
-  if (IsValidUtf8(text)) {
-    const auto read = DatumFromText(type, text);
-    if (read && read->index() == value.index() && SamePartitionValue(*read, value)) {
-      json_.String(text);
-      return {};
-    }
+  if (text) {
+    json_.String(*text);
+    return;
   }
   json_.BeginObject();
   if (const auto* boolean = std::get_if<bool>(&value))
@@ -148,7 +153,22 @@ Result<void> PlanPartsWriter::WriteValue(const Type& type, const Datum& value) {
   else
     json_.Member(names::kHex, DatumToText(TypeKind::kBinary, value));
   json_.EndObject();
-  return {};
+}
+
+Result<const PlanPartsWriter::PartitionTexts*> PlanPartsWriter::TextsOf(const ContentFile& file) {
+  const auto [texts, is_new] = partitions_[file.spec_id].try_emplace(file.partition.get());
+  if (!is_new) return &texts->second;
+  const auto spec = parts_.specs.find(file.spec_id);
+  const auto& values = file.partition->values;
+  if (spec == parts_.specs.end() || values.size() != spec->second.spec.fields.size()) {
+    return Corrupt("{} lies in a partition that its partition spec {} does not fit", file.path, file.spec_id);
+  }
+  texts->second.all = PartitionText(spec->second, *file.partition);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto& types = spec->second.result_types;
+    texts->second.values.push_back(ReadableText(i < types.size() ? types[i] : Type(), values[i]));
+  }
+  return &texts->second;
 }
 
 Result<void> PlanPartsWriter::WriteFile(const ContentFile& file) {
@@ -156,19 +176,11 @@ Result<void> PlanPartsWriter::WriteFile(const ContentFile& file) {
   json_.Member("format", FileFormatName(file.format)).Member("fileSize", file.file_size);
   json_.Member(file.IsDeletionVector() ? "cardinality" : "recordCount", file.record_count);
   json_.Member("specId", file.spec_id);
-  const auto spec = parts_.specs.find(file.spec_id);
-  if (spec == parts_.specs.end() || file.partition->values.size() != spec->second.spec.fields.size()) {
-    return Corrupt("{} lies in a partition that its partition spec {} does not fit", file.path, file.spec_id);
-  }
-  if (!file.partition->values.empty()) {
-    const std::string text = PartitionText(spec->second, *file.partition);
-    if (IsValidUtf8(text)) json_.Member("partition", text);
-  }
+  const PartitionTexts& texts = *DELENDA_TRY(TextsOf(file));
+  const auto& values = file.partition->values;
+  if (!values.empty() && IsValidUtf8(texts.all)) json_.Member("partition", texts.all);
   json_.Key("partitionValues").BeginArray();
-  for (size_t i = 0; i < file.partition->values.size(); ++i) {
-    const auto& types = spec->second.result_types;
-    DELENDA_TRY(WriteValue(i < types.size() ? types[i] : Type(), file.partition->values[i]));
-  }
+  for (size_t i = 0; i < values.size(); ++i) WriteValue(values[i], texts.values[i]);
   json_.EndArray()
       .Member("sequenceNumber", file.data_sequence_number)
       .Member("fileSequenceNumber", file.file_sequence_number);

@@ -41,6 +41,13 @@ class PlanPartsWriter {
   void WriteIndexes(std::string_view key, const std::vector<uint32_t>& indexes);
 
  private:
+  // The texts of a partition, made once: many files share few.
+  struct PartitionTexts {
+    std::string all;
+    std::vector<std::optional<std::string>> values;
+  };
+  Result<const PartitionTexts*> TextsOf(const ContentFile& file);
+
   struct Parts {
     const Schema& schema;
     const std::map<int32_t, BoundSpec>& specs;
@@ -56,12 +63,14 @@ class PlanPartsWriter {
   Result<void> WriteKeyFields();
   Result<void> WriteColumns();
   Result<void> WriteSpecs();
-  Result<void> WriteValue(const Type& type, const Datum& value);
+  // `text`: from which the value can be read back; none: its form by alternative is written.
+  void WriteValue(const Datum& value, const std::optional<std::string>& text);
   Result<void> WriteDelete(const ContentFile& file);
 
   Parts parts_;
   json::Writer& json_;
   std::unordered_map<const Expr*, std::string> filters_;  // files of one partition share their residual
+  std::map<int32_t, std::unordered_map<const PartitionTuple*, PartitionTexts>> partitions_;  // by spec id
 };
 
 class PlanPartsReader {
