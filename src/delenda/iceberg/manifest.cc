@@ -1,7 +1,6 @@
 #include "delenda/iceberg/manifest.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace delenda::iceberg {
@@ -16,26 +15,34 @@ constexpr int32_t kDataFile = 2;
 
 __extension__ typedef unsigned __int128 UInt128;
 
-Wanted MapOf(int32_t id, const char* name, int32_t key, int32_t value) {
-  return {id, name, {{key, "key", {}}, {value, "value", {}}}};
+Wanted MapOf(int32_t id, const char* name, int32_t key, int32_t value, const std::vector<int32_t>& only_keys) {
+  return {.id = id, .name = name, .fields = {{key, "key", {}}, {value, "value", {}}}, .only_keys = only_keys};
 }
 
 avro::Projection ManifestProjection(const ManifestReader::Options& options) {
-  std::vector<Wanted> file = {{134, "content", {}},        {100, "file_path", {}},
-                              {101, "file_format", {}},    {102, "partition", {}},
-                              {103, "record_count", {}},   {104, "file_size_in_bytes", {}},
-                              {131, "key_metadata", {}},   {132, "split_offsets", {}},
-                              {135, "equality_ids", {}},   {140, "sort_order_id", {}},
-                              {142, "first_row_id", {}},   {143, "referenced_data_file", {}},
-                              {144, "content_offset", {}}, {145, "content_size_in_bytes", {}}};
+  std::vector<Wanted> file = {{134, "content", {}},
+                              {100, "file_path", {}},
+                              {101, "file_format", {}},
+                              {102, "partition", {}},
+                              {103, "record_count", {}},
+                              {104, "file_size_in_bytes", {}},
+                              {131, "key_metadata", {}},
+                              {135, "equality_ids", {}},
+                              {140, "sort_order_id", {}},
+                              {142, "first_row_id", {}},
+                              {143, "referenced_data_file", {}},
+                              {144, "content_offset", {}},
+                              {145, "content_size_in_bytes", {}}};
+  if (options.split_offsets) file.push_back({132, "split_offsets", {}});
   if (options.bounds || options.metrics) {
-    file.push_back(MapOf(109, "value_counts", 119, 120));
-    file.push_back(MapOf(110, "null_value_counts", 121, 122));
-    file.push_back(MapOf(137, "nan_value_counts", 138, 139));
-    file.push_back(MapOf(125, "lower_bounds", 126, 127));
-    file.push_back(MapOf(128, "upper_bounds", 129, 130));
+    const auto only = options.metrics ? std::vector<int32_t>() : options.bounds_of;
+    file.push_back(MapOf(109, "value_counts", 119, 120, only));
+    file.push_back(MapOf(110, "null_value_counts", 121, 122, only));
+    file.push_back(MapOf(137, "nan_value_counts", 138, 139, only));
+    file.push_back(MapOf(125, "lower_bounds", 126, 127, only));
+    file.push_back(MapOf(128, "upper_bounds", 129, 130, only));
   }
-  if (options.metrics) file.push_back(MapOf(108, "column_sizes", 117, 118));
+  if (options.metrics) file.push_back(MapOf(108, "column_sizes", 117, 118, {}));
   return {.fields = {{0, "status", {}},
                      {1, "snapshot_id", {}},
                      {3, "sequence_number", {}},
@@ -58,16 +65,6 @@ std::optional<int64_t> NullableInt(const Column& column, size_t row) {
   return column.Int(row);
 }
 
-Result<int32_t> SpecIdFromHeader(const avro::Reader& reader) {
-  const std::string* text = reader.FindMetadata("partition-spec-id");
-  if (text == nullptr) return 0;  // version 1 before specs had ids
-  int32_t id = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), id);
-  if (error != std::errc() || end != text->data() + text->size())
-    return Corrupt("manifest header: partition-spec-id is '{}'", *text);
-  return id;
-}
-
 }  // namespace
 
 std::optional<size_t> ManifestReader::CountMap::Find(size_t row, int32_t field_id) const {
@@ -78,25 +75,39 @@ std::optional<size_t> ManifestReader::CountMap::Find(size_t row, int32_t field_i
   return std::nullopt;
 }
 
+ManifestReader::ManifestReader(std::shared_ptr<const ManifestBlocks> blocks, avro::Columns columns, Options options)
+    : blocks_(std::move(blocks)),
+      columns_(std::move(columns)),
+      inflater_(blocks_->avro().MakeInflater()),
+      options_(std::move(options)),
+      next_row_id_(blocks_->manifest().first_row_id) {}
+
 Result<ManifestReader> ManifestReader::Open(io::FileIO& io, const ManifestFile& manifest,
                                             const std::map<int32_t, BoundSpec>& specs, avro::SchemaCache& schemas,
                                             Options options) {
-  const auto open = [&]() -> Result<ManifestReader> {
-    auto bytes = DELENDA_TRY(io::ReadWholeFile(io, manifest.path, manifest.length));
-    auto reader = DELENDA_TRY(avro::Reader::Open(std::move(bytes), {.schemas = &schemas}));
-    auto columns = DELENDA_TRY(reader.Prepare(ManifestProjection(options)));
-    const int32_t spec_id = manifest.spec_id ? *manifest.spec_id : DELENDA_TRY(SpecIdFromHeader(reader));
-    const auto spec = specs.find(spec_id);
-    if (spec == specs.end()) return Corrupt("manifest has partition spec {}, which the table does not have", spec_id);
-    ManifestReader result(std::move(reader), std::move(columns));
-    result.manifest_ = manifest;
-    result.options_ = options;
-    result.spec_ = &spec->second;
-    result.next_row_id_ = manifest.first_row_id;
-    DELENDA_TRY(result.BindColumns());
-    return result;
+  return Make(DELENDA_TRY(ManifestBlocks::Open(io, manifest, specs, schemas)), std::move(options));
+}
+
+Result<ManifestReader> ManifestReader::Make(std::shared_ptr<const ManifestBlocks> blocks, Options options) {
+  const auto make = [&]() -> Result<ManifestReader> {
+    auto columns = DELENDA_TRY(blocks->avro().Prepare(ManifestProjection(options)));
+    ManifestReader reader(blocks, std::move(columns), std::move(options));
+    DELENDA_TRY(reader.BindColumns());
+    return reader;
   };
-  return WithContext(open(), "manifest", manifest.path);
+  return WithContext(make(), "manifest", blocks->manifest().path);
+}
+
+Result<void> ManifestReader::Switch(std::shared_ptr<const ManifestBlocks> blocks) {
+  if (blocks == blocks_) return {};
+  if (!blocks->avro().IsLike(blocks_->avro()) || &blocks->spec() != &spec()) {
+    *this = DELENDA_TRY(Make(std::move(blocks), std::move(options_)));
+    return {};
+  }
+  blocks_ = std::move(blocks);
+  next_block_ = 0;
+  next_row_id_ = blocks_->manifest().first_row_id;
+  return {};
 }
 
 Result<ManifestReader::CountMap> ManifestReader::BindMap(int32_t list_id, int32_t key_id, int32_t value_id,
@@ -123,10 +134,10 @@ Result<void> ManifestReader::BindColumns() {
   record_count_ = DELENDA_TRY(columns_.Required({kDataFile, 103}, Storage::kInt));
   file_size_ = DELENDA_TRY(columns_.Required({kDataFile, 104}, Storage::kInt));
   key_metadata_ = DELENDA_TRY(columns_.Optional({kDataFile, 131}, Storage::kText));
-  split_offsets_ = DELENDA_TRY(columns_.Optional({kDataFile, 132}, Storage::kList));
+  if (options_.split_offsets) split_offsets_ = DELENDA_TRY(columns_.Optional({kDataFile, 132}, Storage::kList));
   equality_ids_ = DELENDA_TRY(columns_.Optional({kDataFile, 135}, Storage::kList));
   for (const Column* list : {split_offsets_, equality_ids_}) {
-    if (list->absent()) continue;
+    if (list == nullptr || list->absent()) continue;
     if (list->children().size() != 1 || list->children()[0]->storage() != Storage::kInt)
       return Corrupt("manifest schema: {} is not an array of integers", list->name());
   }
@@ -147,7 +158,7 @@ Result<void> ManifestReader::BindColumns() {
   const Column* partition = DELENDA_TRY(columns_.Optional({kDataFile, 102}, Storage::kRecord));
   const bool has_ids =
       std::ranges::any_of(partition->children(), [](const Column* child) { return child->id() != avro::kNoId; });
-  const auto& fields = spec_->spec.fields;
+  const auto& fields = spec().spec.fields;
   for (size_t i = 0; i < fields.size(); ++i) {
     // By field id. Old version 1 manifests have none: there the order of the spec holds.
     const Column* column = has_ids                            ? partition->Child(fields[i].field_id)
@@ -156,7 +167,7 @@ Result<void> ManifestReader::BindColumns() {
     // A missing value must not read as NULL: the tuple decides which deletes apply. (void fields may be left out.)
     if (column == nullptr && fields[i].transform.kind() != Transform::Kind::kVoid) {
       return Corrupt("manifest lacks partition field {} ('{}') of spec {}", fields[i].field_id, fields[i].name,
-                     spec_->spec.spec_id);
+                     spec().spec.spec_id);
     }
     partition_columns_.push_back(column);
   }
@@ -164,37 +175,31 @@ Result<void> ManifestReader::BindColumns() {
 }
 
 Result<bool> ManifestReader::NextBlock() {
-  const auto next = [&]() -> Result<bool> {
-    if (!DELENDA_TRY(reader_.NextBlock(columns_))) {
-      DELENDA_TRY(CheckEntryCount());
-      return false;
-    }
-    entries_seen_ += static_cast<int64_t>(rows());
-    DELENDA_TRY(CheckAndInherit());
+  if (next_block_ < blocks_->blocks().size()) {
+    DELENDA_TRY(ReadBlock(next_block_, next_row_id_));
+    ++next_block_;
     return true;
-  };
-  return WithContext(next(), "manifest", manifest_.path);
-}
-
-// A manifest that was cut between two Avro blocks is a valid Avro file: only the manifest list knows how many entries
-// it had. Without the lost ones, rows would be missing, or rows that were deleted be returned.
-Result<void> ManifestReader::CheckEntryCount() const {
-  if (!manifest_.added_files || !manifest_.existing_files || !manifest_.deleted_files) return {};
-  int64_t expected = 0;
-  if (__builtin_add_overflow(*manifest_.added_files, *manifest_.existing_files, &expected) ||
-      __builtin_add_overflow(expected, *manifest_.deleted_files, &expected) || expected != entries_seen_) {
-    return Corrupt("manifest holds {} entries, the manifest list says {} added, {} existing, {} deleted", entries_seen_,
-                   *manifest_.added_files, *manifest_.existing_files, *manifest_.deleted_files);
   }
-  return {};
+  DELENDA_TRY(blocks_->CheckEnd());
+  return false;
 }
 
-Result<void> ManifestReader::CheckAndInherit() {
+Result<void> ManifestReader::ReadBlock(size_t index, std::optional<int64_t>& next_row_id) {
+  const auto read = [&]() -> Result<void> {
+    DELENDA_TRY(blocks_->avro().DecodeBlock(blocks_->blocks()[index], columns_, inflater_));
+    return CheckAndInherit(next_row_id);
+  };
+  return WithContext(read(), "manifest", blocks_->manifest().path);
+}
+
+Result<void> ManifestReader::CheckAndInherit(std::optional<int64_t>& next_row_id) {
+  const ManifestFile& manifest = blocks_->manifest();
   const size_t count = rows();
   data_sequence_.assign(count, 0);
   file_sequence_numbers_.assign(count, 0);
   first_row_ids_.assign(count, std::nullopt);
-  partitions_.assign(count, nullptr);
+  inherits_row_id_.assign(count, 0);
+  partitions_.assign(count, 0);
   for (size_t row = 0; row < count; ++row) {
     if (status_->IsNull(row) || status_->Int(row) < 0 || status_->Int(row) > 2) {
       return Corrupt("manifest entry {} has status {}: expected 0, 1 or 2", row,
@@ -208,7 +213,7 @@ Result<void> ManifestReader::CheckAndInherit() {
                      file_size_->Int(row));
     }
     const int64_t content = content_->IsNull(row) ? 0 : content_->Int(row);
-    const bool deletes = manifest_.content == ManifestContent::kDeletes;
+    const bool deletes = manifest.content == ManifestContent::kDeletes;
     // Delete files in a data manifest would be read as rows; data files in a delete manifest would be lost.
     if (content < 0 || content > 2 || (content != 0) != deletes) {
       return Corrupt("{}: content {} in a manifest of {} files", Path(row), content, deletes ? "delete" : "data");
@@ -217,31 +222,34 @@ Result<void> ManifestReader::CheckAndInherit() {
 
     // spec, "Sequence Number Inheritance": a null number of an added file is the manifest's; tables born as version 1
     // have 0.
-    const bool inherits = Status(row) == EntryStatus::kAdded || manifest_.sequence_number == 0;
+    const bool inherits = Status(row) == EntryStatus::kAdded || manifest.sequence_number == 0;
     if (!sequence_->IsNull(row)) {
       data_sequence_[row] = sequence_->Int(row);
     } else if (inherits) {
-      data_sequence_[row] = manifest_.sequence_number;
+      data_sequence_[row] = manifest.sequence_number;
     } else {
       // A guessed number would decide wrongly which deletes apply to the file.
       return Corrupt("{}: an entry that is not ADDED has no data sequence number", Path(row));
     }
     file_sequence_numbers_[row] = !file_sequence_->IsNull(row) ? file_sequence_->Int(row)
-                                  : inherits                   ? manifest_.sequence_number
+                                  : inherits                   ? manifest.sequence_number
                                                                : data_sequence_[row];
 
     // spec, "First Row ID Inheritance": without one of the manifest no file has one; DELETED entries take none, but
     // keep the one that they had.
-    if (next_row_id_) {
+    if (next_row_id) {
       if (!first_row_id_->IsNull(row)) {
         first_row_ids_[row] = first_row_id_->Int(row);
       } else if (Status(row) != EntryStatus::kDeleted) {
-        first_row_ids_[row] = next_row_id_;
-        if (__builtin_add_overflow(*next_row_id_, record_count_->Int(row), &*next_row_id_))
+        first_row_ids_[row] = next_row_id;
+        inherits_row_id_[row] = 1;
+        if (__builtin_add_overflow(*next_row_id, record_count_->Int(row), &*next_row_id))
           return Corrupt("{}: row ids overflow", Path(row));
       }
     }
-    partitions_[row] = DELENDA_TRY(WithContext(ReadPartition(row), "file", Path(row)));
+    partitions_[row] = row > 0 && HasPartitionOfRowBefore(row)
+                           ? partitions_[row - 1]
+                           : DELENDA_TRY(WithContext(ReadPartition(row), "file", Path(row)));
   }
   return {};
 }
@@ -265,27 +273,40 @@ Result<Datum> ManifestReader::PartitionValue(const Column& column, size_t row, c
   }
 }
 
-Result<std::shared_ptr<const PartitionTuple>> ManifestReader::ReadPartition(size_t row) {
+// Neighbours mostly share a partition: equal cells make equal tuples.
+bool ManifestReader::HasPartitionOfRowBefore(size_t row) const {
+  return std::ranges::all_of(partition_columns_, [row](const Column* column) {
+    if (column == nullptr || column->IsNull(row)) return column == nullptr || column->IsNull(row - 1);
+    if (column->IsNull(row - 1)) return false;
+    switch (column->storage()) {
+      case Storage::kInt: return column->Int(row) == column->Int(row - 1);
+      case Storage::kText: return column->Text(row) == column->Text(row - 1);
+      default: return false;
+    }
+  });
+}
+
+// The place of the tuple in known_partitions_.
+Result<uint32_t> ManifestReader::ReadPartition(size_t row) {
   PartitionTuple tuple;
   tuple.values.reserve(partition_columns_.size());
   for (size_t i = 0; i < partition_columns_.size(); ++i) {
     const Column* column = partition_columns_[i];
     tuple.values.push_back(column == nullptr ? Datum()
-                                             : DELENDA_TRY(PartitionValue(*column, row, spec_->result_types[i])));
+                                             : DELENDA_TRY(PartitionValue(*column, row, spec().result_types[i])));
   }
-  // Neighbours mostly share a partition.
-  if (last_partition_ && *last_partition_ == tuple) return last_partition_;
   const size_t hash = HashPartitionTuple(tuple);
-  for (auto [it, end] = known_partitions_.equal_range(hash); it != end; ++it) {
-    if (*it->second == tuple) return last_partition_ = it->second;
+  for (auto [it, end] = partitions_by_hash_.equal_range(hash); it != end; ++it) {
+    if (*known_partitions_[it->second] == tuple) return it->second;
   }
-  last_partition_ = std::make_shared<const PartitionTuple>(std::move(tuple));
-  known_partitions_.emplace(hash, last_partition_);
-  return last_partition_;
+  const auto at = static_cast<uint32_t>(known_partitions_.size());
+  known_partitions_.push_back(std::make_shared<const PartitionTuple>(std::move(tuple)));
+  partitions_by_hash_.emplace(hash, at);
+  return at;
 }
 
 int64_t ManifestReader::SnapshotId(size_t row) const {
-  return snapshot_id_->IsNull(row) ? manifest_.added_snapshot_id : snapshot_id_->Int(row);
+  return snapshot_id_->IsNull(row) ? blocks_->manifest().added_snapshot_id : snapshot_id_->Int(row);
 }
 
 std::optional<ColumnStats> ManifestReader::Stats(size_t row, const BoundColumn& column) const {
@@ -332,13 +353,12 @@ std::shared_ptr<const FileMetrics> ManifestReader::Metrics(size_t row) const {
   return metrics;
 }
 
-ContentFile ManifestReader::File(size_t row) const {
-  ContentFile file;
+void ManifestReader::FillFile(size_t row, ContentFile& file) const {
   file.content = content_->IsNull(row) ? FileContent::kData : static_cast<FileContent>(content_->Int(row));
   file.format = FileFormatFromName(format_->Text(row));
   file.path = path_->Text(row);
-  file.spec_id = spec_->spec.spec_id;
-  file.partition = partitions_[row];
+  file.spec_id = spec().spec.spec_id;
+  file.partition = Partition(row);
   file.record_count = record_count_->Int(row);
   file.file_size = file_size_->Int(row);
   file.data_sequence_number = data_sequence_[row];
@@ -352,13 +372,12 @@ ContentFile ManifestReader::File(size_t row) const {
       into.push_back(static_cast<typename std::remove_reference_t<decltype(into)>::value_type>(element.Int(i)));
     }
   };
-  ints(*split_offsets_, file.split_offsets);
+  if (options_.split_offsets) ints(*split_offsets_, file.split_offsets);
   ints(*equality_ids_, file.equality_ids);
   if (!referenced_->IsNull(row)) file.referenced_data_file = std::string(referenced_->Text(row));
   file.content_offset = NullableInt(*content_offset_, row);
   file.content_size = NullableInt(*content_size_, row);
   if (options_.metrics) file.metrics = Metrics(row);
-  return file;
 }
 
 }  // namespace delenda::iceberg

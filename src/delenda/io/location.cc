@@ -17,15 +17,22 @@ std::string_view Scheme(std::string_view location) {
   return {};
 }
 
-std::string CanonicalLocation(std::string_view location) {
+LocationKey CanonicalKey(std::string_view location) {
+  if (location.starts_with('/')) return {.is_s3 = false, .rest = location};
   const std::string_view scheme = Scheme(location);
-  if (scheme == "s3a" || scheme == "s3n") return std::string("s3").append(location.substr(scheme.size()));
+  if (scheme == "s3" || scheme == "s3a" || scheme == "s3n")
+    return {.is_s3 = true, .rest = location.substr(scheme.size())};
   if (scheme == "file") {
     const std::string_view rest = location.substr(scheme.size() + 1);
-    if (rest.starts_with("///")) return std::string(rest.substr(2));
-    if (!rest.starts_with("//")) return std::string(rest);
+    if (rest.starts_with("///")) return {.is_s3 = false, .rest = rest.substr(2)};
+    if (!rest.starts_with("//")) return {.is_s3 = false, .rest = rest};
   }
-  return std::string(location);
+  return {.is_s3 = false, .rest = location};
+}
+
+std::string CanonicalLocation(std::string_view location) {
+  const LocationKey key = CanonicalKey(location);
+  return std::string(key.is_s3 ? "s3" : "").append(key.rest);
 }
 
 std::string Join(std::string_view folder, std::string_view name) {

@@ -14,6 +14,16 @@ std::string_view Scheme(std::string_view location);
 // first.
 std::string CanonicalLocation(std::string_view location);
 
+// CanonicalLocation without a copy: two locations have equal keys exactly if their canonical forms are equal. Points
+// into the location.
+struct LocationKey {
+  bool is_s3 = false;     // s3, s3a or s3n, which `rest` lacks
+  std::string_view rest;  // of other locations: all of the canonical form
+
+  bool operator==(const LocationKey&) const = default;
+};
+LocationKey CanonicalKey(std::string_view location);
+
 // folder + "/" + name; a slash that the folder ends with is not doubled.
 std::string Join(std::string_view folder, std::string_view name);
 

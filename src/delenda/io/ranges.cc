@@ -5,6 +5,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "delenda/base/large_pages.h"
+
 namespace delenda::io {
 
 Result<std::vector<RangeGroup>> GroupRanges(std::span<const ByteRange> wanted, const RangeOptions& options) {
@@ -50,7 +52,9 @@ Result<Bytes> ReadRange(InputFile& file, ByteRange range) {
     std::byte last[1];
     DELENDA_TRY(file.ReadAt(range.offset + range.length - 1, last));
   }
-  Bytes bytes(static_cast<size_t>(range.length));
+  Bytes bytes;
+  ReserveLarge(bytes, static_cast<size_t>(range.length));
+  bytes.resize(static_cast<size_t>(range.length));
   if (!bytes.empty()) DELENDA_TRY(file.ReadAt(range.offset, bytes));
   return bytes;
 }

@@ -34,7 +34,7 @@ std::string_view FileFormatName(FileFormat format) {
 }
 
 FileFormat FileFormatFromName(std::string_view name) {
-  if (EqualsUpper(name, "PARQUET")) return FileFormat::kParquet;
+  if (name == "PARQUET" || EqualsUpper(name, "PARQUET")) return FileFormat::kParquet;
   if (EqualsUpper(name, "AVRO")) return FileFormat::kAvro;
   if (EqualsUpper(name, "ORC")) return FileFormat::kOrc;
   if (EqualsUpper(name, "PUFFIN")) return FileFormat::kPuffin;

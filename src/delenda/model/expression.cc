@@ -179,6 +179,16 @@ std::string Expr::ToString() const {
   return fmt::format("{} {} {}", NameText(column.name), OperatorText(op), LiteralText(column.type, values.front()));
 }
 
+std::vector<int32_t> Expr::LeafColumns() const {
+  if (op == Op::kTrue || op == Op::kFalse) return {};
+  if (children.empty()) return {column.field_id};
+  std::set<int32_t> ids;
+  for (const ExprRef& child : children) {
+    for (const int32_t id : child->LeafColumns()) ids.insert(id);
+  }
+  return {ids.begin(), ids.end()};
+}
+
 std::vector<int32_t> Expr::TopLevelColumns() const {
   std::set<int32_t> ids;
   CollectColumns(*this, &ids);

@@ -67,6 +67,8 @@ class Expr {
   std::string ToString() const;
   // Ids of all top-level columns that the expression looks at, ascending.
   std::vector<int32_t> TopLevelColumns() const;
+  // Ids of the fields that the leaves look at, nested ones too, ascending.
+  std::vector<int32_t> LeafColumns() const;
 };
 
 // A parsed, not yet bound filter. Grammar (keywords in any case; names bare, or quoted "like this" or `like this`,

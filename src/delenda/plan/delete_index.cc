@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "delenda/base/hash.h"
+#include "delenda/base/large_pages.h"
 #include "delenda/io/location.h"
 
 namespace delenda::plan {
@@ -63,48 +65,69 @@ std::set<int32_t> UnpartitionedSpecs(const std::map<int32_t, BoundSpec>& specs) 
   return ids;
 }
 
-Result<DeleteIndex> DeleteIndex::Make(std::vector<std::pair<ContentFile, std::optional<std::string>>> deletes,
-                                      const std::set<int32_t>& unpartitioned_specs) {
+uint64_t HashLocation(std::string_view path) {
+  const io::LocationKey key = io::CanonicalKey(path);
+  return HashText(key.rest, key.is_s3 ? 1 : 0);
+}
+
+Result<DeleteIndex> DeleteIndex::Make(std::vector<DeleteEntry> deletes, const std::set<int32_t>& unpartitioned_specs) {
   DeleteIndex index;
-  index.deletes_.reserve(deletes.size());
-  for (auto& [file, file_scope] : deletes) {
-    const auto at = static_cast<uint32_t>(index.deletes_.size());
-    index.deletes_.push_back(std::move(file));
-    const ContentFile& added = index.deletes_.back();
-    if (added.IsDeletionVector()) {
-      DELENDA_TRY(index.AddDeletionVector(at));
-      continue;
-    }
-    if (added.content == FileContent::kEqualityDeletes) {
-      DELENDA_TRY(index.AddEqualityDeletes(at, unpartitioned_specs));
-      continue;
-    }
-    const auto& scope = added.referenced_data_file ? added.referenced_data_file : file_scope;
-    if (scope) {
-      index.by_path_[*scope].positions.push_back(at);
-      index.by_canonical_path_[io::CanonicalLocation(*scope)].push_back(at);
-    } else {
-      index.by_partition_[{added.spec_id, added.partition.get()}].push_back(at);
-    }
-  }
-  for (auto& [path, named] : index.by_path_) {
-    const size_t same = named.positions.size() + (named.dv ? 1 : 0);
-    named.has_aliases = index.by_canonical_path_.at(io::CanonicalLocation(path)).size() > same;
-  }
+  index.Reserve(deletes.size());
+  for (auto& entry : deletes) index.Append(std::move(entry));
+  DELENDA_TRY(index.Finish(unpartitioned_specs));
   return index;
 }
 
-Result<void> DeleteIndex::AddDeletionVector(uint32_t index) {
-  const ContentFile& dv = deletes_[index];
-  DELENDA_TRY(CheckDeletionVector(dv));
-  Named& named = by_path_[*dv.referenced_data_file];
-  if (named.dv) {
-    const ContentFile& other = deletes_[*named.dv];
-    return Corrupt("two deletion vectors for {}: {} at {} and {} at {}; a snapshot may hold one",
-                   *dv.referenced_data_file, other.path, *other.content_offset, dv.path, *dv.content_offset);
+void DeleteIndex::Reserve(size_t count) { ReserveLarge(deletes_, count); }
+
+void DeleteIndex::Append(DeleteEntry entry) {
+  if (entry.second) scopes_.emplace_back(static_cast<uint32_t>(deletes_.size()), *std::move(entry.second));
+  deletes_.push_back(std::move(entry.first));
+}
+
+Result<void> DeleteIndex::Finish(const std::set<int32_t>& unpartitioned_specs) {
+  if (deletes_.empty()) return {};
+  if (deletes_.size() >= PathSlots::kNone) return NotSupported("a snapshot with {} delete files", deletes_.size());
+  named_.resize(deletes_.size());
+  next_.resize(deletes_.size(), PathSlots::kNone);
+  tail_.resize(deletes_.size(), PathSlots::kNone);
+  by_path_ = PathSlots(deletes_.size());
+  auto scope = scopes_.begin();
+  for (uint32_t at = 0; at < deletes_.size(); ++at) {
+    const ContentFile& file = deletes_[at];
+    const std::string* covered = scope != scopes_.end() && scope->first == at ? &(scope++)->second : nullptr;
+    if (file.IsDeletionVector()) {
+      DELENDA_TRY(CheckDeletionVector(file));
+      DELENDA_TRY(AddNamed(at, *file.referenced_data_file));
+    } else if (file.content == FileContent::kEqualityDeletes) {
+      DELENDA_TRY(AddEqualityDeletes(at, unpartitioned_specs));
+    } else if (file.referenced_data_file || covered != nullptr) {
+      DELENDA_TRY(AddNamed(at, file.referenced_data_file ? *file.referenced_data_file : *covered));
+    } else {
+      by_partition_[{file.spec_id, file.partition.get()}].push_back(at);
+    }
   }
-  named.dv = index;
-  by_canonical_path_[io::CanonicalLocation(*dv.referenced_data_file)].push_back(index);
+  return {};
+}
+
+Result<void> DeleteIndex::AddNamed(uint32_t index, std::string_view path) {
+  named_[index] = path;
+  tail_[index] = index;
+  const io::LocationKey key = io::CanonicalKey(path);
+  const uint32_t head = by_path_.FindOrAdd(HashLocation(path), index,
+                                           [&](uint32_t other) { return io::CanonicalKey(named_[other]) == key; });
+  if (head == PathSlots::kNone) return {};
+  // Few DVs get here: those of another spelling, or of files that have position deletes too.
+  const ContentFile& dv = deletes_[index];
+  for (uint32_t at = head; dv.IsDeletionVector() && at != PathSlots::kNone; at = next_[at]) {
+    const ContentFile& other = deletes_[at];
+    if (other.IsDeletionVector() && named_[at] == path) {
+      return Corrupt("two deletion vectors for {}: {} at {} and {} at {}; a snapshot may hold one", path, other.path,
+                     *other.content_offset, dv.path, *dv.content_offset);
+    }
+  }
+  next_[tail_[head]] = index;
+  tail_[head] = index;
   return {};
 }
 
@@ -125,23 +148,21 @@ bool DeleteIndex::Applies(uint32_t delete_index, const DataFileKey& file) const 
 
 DeleteIndex::Match DeleteIndex::Find(const DataFileKey& file) const {
   Match match;
-  const auto exact = by_path_.find(file.path);
-  if (exact != by_path_.end()) {
-    const Named& named = exact->second;
-    match.named = named.positions;
-    if (named.dv) match.named.push_back(*named.dv);
-    if (named.dv && Applies(*named.dv, file)) match.dv = named.dv;
-    for (const uint32_t at : named.positions) {
-      if (Applies(at, file)) match.positions.push_back(at);
+  const io::LocationKey key = io::CanonicalKey(file.path);
+  uint32_t next =
+      by_path_.Find(HashLocation(file.path), [&](uint32_t other) { return io::CanonicalKey(named_[other]) == key; });
+  for (; next != PathSlots::kNone; next = next_[next]) {
+    if (named_[next] != file.path) {
+      match.aliases.push_back(next);
+      continue;
     }
-  }
-  if (exact == by_path_.end() ? !by_canonical_path_.empty() : exact->second.has_aliases) {
-    if (const auto alias = by_canonical_path_.find(io::CanonicalLocation(file.path));
-        alias != by_canonical_path_.end()) {
-      for (const uint32_t at : alias->second) {
-        if (std::ranges::find(match.named, at) == match.named.end()) match.aliases.push_back(at);
-      }
+    const bool applies = Applies(next, file);
+    if (applies && deletes_[next].IsDeletionVector()) {
+      match.dv = next;
+      continue;
     }
+    match.named.push_back(next);
+    if (applies) match.positions.push_back(next);
   }
   if (!by_partition_.empty()) {
     if (const auto scoped = by_partition_.find({file.spec_id, file.partition}); scoped != by_partition_.end()) {

@@ -14,6 +14,7 @@
 #include "delenda/base/result.h"
 #include "delenda/model/content_file.h"
 #include "delenda/model/partition.h"
+#include "delenda/plan/path_slots.h"
 
 namespace delenda::plan {
 
@@ -23,6 +24,12 @@ namespace delenda::plan {
 //   position deletes  yes       yes (DV)  refused
 //   equality deletes  yes       refused   refused
 Result<void> CheckSupported(const ContentFile& file);
+
+// A live delete, and the one data file that a position delete file covers when its bounds say so.
+using DeleteEntry = std::pair<ContentFile, std::optional<std::string>>;
+
+// A hash of the file that a path names: equal for all spellings of it that DeleteIndex::Match::aliases speaks of.
+uint64_t HashLocation(std::string_view path);
 
 // A data file as the index looks at it.
 struct DataFileKey {
@@ -54,20 +61,23 @@ std::set<int32_t> UnpartitionedSpecs(const std::map<int32_t, BoundSpec>& specs);
 // the same commit.
 class DeleteIndex {
  public:
-  // `file_scope`: the one data file that a position delete file covers, when its bounds say so. Corrupt: a DV lacks its
-  // referenced data file, offset or size, or is the second one for a data file (two would make the result depend on
-  // which is found).
+  // Made in one call, or of deletes that come one by one: Append each, then Finish.
+  // Corrupt: a DV lacks its referenced data file, offset or size, or is the second one for a data file (two would make
+  // the result depend on which is found).
   // `unpartitioned_specs`: equality deletes written under these apply to every partition.
-  static Result<DeleteIndex> Make(std::vector<std::pair<ContentFile, std::optional<std::string>>> deletes,
-                                  const std::set<int32_t>& unpartitioned_specs = {});
+  static Result<DeleteIndex> Make(std::vector<DeleteEntry> deletes, const std::set<int32_t>& unpartitioned_specs = {});
+  DeleteIndex() = default;
+  void Reserve(size_t count);
+  void Append(DeleteEntry entry);
+  Result<void> Finish(const std::set<int32_t>& unpartitioned_specs);
 
   bool empty() const { return deletes_.empty(); }
   const std::vector<ContentFile>& deletes() const { return deletes_; }
   std::vector<ContentFile> TakeDeletes() && { return std::move(deletes_); }
 
-  // Deletes found for one data file. `dv` and `positions` apply. `named` are those that name exactly this path,
-  // applying or not. `aliases` name another spelling of it (design rule: s3/s3a/s3n one scheme; file:/x, file:///x and
-  // /x one path): they apply only if nothing in the snapshot has exactly the path that they name.
+  // Deletes found for one data file. `dv` and `positions` apply. `named` are those beside `dv` that name exactly this
+  // path, applying or not. `aliases` name another spelling of it (design rule: s3/s3a/s3n one scheme; file:/x,
+  // file:///x and /x one path): they apply only if nothing in the snapshot has exactly the path that they name.
   struct Match {
     std::optional<uint32_t> dv;
     std::vector<uint32_t> positions;
@@ -81,11 +91,6 @@ class DeleteIndex {
   bool Applies(uint32_t delete_index, const DataFileKey& file) const;
 
  private:
-  struct Named {
-    std::optional<uint32_t> dv;
-    std::vector<uint32_t> positions;
-    bool has_aliases = false;  // other deletes name another spelling of this path
-  };
   struct PartitionKey {
     int32_t spec_id;
     const PartitionTuple* tuple;
@@ -96,17 +101,18 @@ class DeleteIndex {
       return HashPartitionTuple(*key.tuple) * 31 + static_cast<size_t>(key.spec_id);
     }
   };
-  struct TextHash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-  };
-
-  Result<void> AddDeletionVector(uint32_t index);
+  Result<void> AddNamed(uint32_t index, std::string_view path);
   Result<void> AddEqualityDeletes(uint32_t index, const std::set<int32_t>& unpartitioned_specs);
 
   std::vector<ContentFile> deletes_;
-  std::unordered_map<std::string, Named, TextHash, std::equal_to<>> by_path_;
-  std::unordered_map<std::string, std::vector<uint32_t>, TextHash, std::equal_to<>> by_canonical_path_;
+  // The data file that a delete names, by the delete's index; empty for those that name none. Points into `deletes_` or
+  // `scopes_`.
+  std::vector<std::string_view> named_;
+  std::vector<std::pair<uint32_t, std::string>> scopes_;  // by the delete's index, ascending
+  // The deletes that name one file, in whatever spelling, form a chain: `by_path_` has its first, `next_` leads on in
+  // ascending order to the one that the first one's `tail_` says.
+  PathSlots by_path_;
+  std::vector<uint32_t> next_, tail_;
   std::unordered_map<PartitionKey, std::vector<uint32_t>, PartitionKeyHash> by_partition_,
       equality_by_partition_;  // keys point into deletes_' shared tuples
   std::vector<uint32_t> global_equality_;

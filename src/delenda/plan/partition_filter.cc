@@ -21,10 +21,14 @@ ColumnStats SummaryStats(const iceberg::FieldSummary& summary, const Type& type)
 }  // namespace
 
 const PartitionDecision& PartitionFilter::For(const std::shared_ptr<const PartitionTuple>& tuple) {
+  // Neighbours mostly share a partition.
+  if (last_ != nullptr && last_->first == tuple) return last_->second;
   const auto [found, is_new] = decisions_.try_emplace(tuple);
+  last_ = &*found;
   PartitionDecision& decision = found->second;
   if (is_new && filter_->op == Op::kTrue)
-    decision = {.may_match = true, .residual = filter_};
+    // With a count of its own: threads that add to the one of a filter for each file get in each other's way.
+    decision = {.may_match = true, .residual = ExprRef(std::make_shared<const ExprRef>(filter_), filter_.get())};
   else if (is_new) {
     decision.may_match = EvaluateRow(*projected_, [&](const BoundColumn& column) -> const Datum& {
                            return ValueOf(*tuple, column);

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 
 #include "delenda/base/result.h"
 #include "delenda/iceberg/manifest_list.h"
@@ -34,6 +35,7 @@ class PartitionFilter {
   const ExprRef& projected_;
   const BoundSpec& spec_;
   std::unordered_map<std::shared_ptr<const PartitionTuple>, PartitionDecision> decisions_;
+  std::pair<const std::shared_ptr<const PartitionTuple>, PartitionDecision>* last_ = nullptr;
 };
 
 // The filter on each spec's partition fields, by spec id.

@@ -2,18 +2,21 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <set>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 
+#include "delenda/base/large_pages.h"
 #include "delenda/iceberg/manifest.h"
 #include "delenda/iceberg/manifest_list.h"
 #include "delenda/iceberg/name_mapping_json.h"
 #include "delenda/plan/delete_index.h"
 #include "delenda/plan/key_fields.h"
+#include "delenda/plan/manifest_parts.h"
 #include "delenda/plan/output_columns.h"
 #include "delenda/plan/partition_filter.h"
+#include "delenda/plan/path_slots.h"
 
 namespace delenda::plan {
 namespace {
@@ -21,21 +24,35 @@ namespace {
 using iceberg::ManifestContent;
 using iceberg::ManifestFile;
 using iceberg::ManifestReader;
+using BlocksRef = std::shared_ptr<const iceberg::ManifestBlocks>;
 
 // A delete that names another spelling of a data file's path.
 struct AliasMatch {
   uint32_t delete_index = 0;
-  size_t task = SIZE_MAX;  // within the manifest; SIZE_MAX: the entry was pruned
+  size_t task = SIZE_MAX;  // within the part; SIZE_MAX: the entry was pruned
   std::string path;
   bool applies = false;
 };
 
-struct DataManifestResult {
+// What a part of a data manifest (iceberg/manifest_blocks.h) comes to.
+struct DataPart {
   std::vector<FileTask> tasks;
-  std::vector<uint32_t> named;        // deletes whose exact path is live in the manifest
-  std::vector<uint32_t> applied_dvs;  // of these, DVs that apply
+  std::vector<uint64_t> hashes;       // of the tasks' paths
+  std::vector<uint32_t> inheriting;   // tasks whose first row id counts from that of the part
+  int64_t row_ids = 0;                // that the part's files take by inheritance
+  std::vector<uint32_t> named;        // deletes whose exact path is live in the part
+  std::vector<uint32_t> applied_dvs;  // DVs that apply to a live file of the part
   std::vector<AliasMatch> aliases;
   uint64_t live = 0, pruned = 0;
+};
+
+// One thread's tools for the entries of manifests of one spec.
+struct EntryReader {
+  EntryReader(ManifestReader opened, const ExprRef& filter, const ExprRef& projected)
+      : reader(std::move(opened)), partitions(filter, projected, reader.spec()) {}
+
+  ManifestReader reader;
+  PartitionFilter partitions;
 };
 
 class Planner {
@@ -76,16 +93,8 @@ class Planner {
     total_manifests_ = data.size() + deletes.size();
     // A table without deletes pays nothing for the index.
     DeleteIndex index = DELENDA_TRY(ReadDeletes(deletes));
-    std::vector<DataManifestResult> results(data.size());
-    DELENDA_TRY(executor_.ParallelFor(
-        data.size(),
-        [&](size_t i) -> Result<void> {
-          results[i] = DELENDA_TRY(ReadDataManifest(*data[i], index));
-          Advance();
-          return {};
-        },
-        hooks_.cancel));
-    return Combine(std::move(results), std::move(index));
+    DELENDA_TRY(ReadDataManifests(data, index));
+    return Combine(std::move(index));
   }
 
   void Advance() {
@@ -93,80 +102,197 @@ class Planner {
     if (hooks_.progress) hooks_.progress({.stage = "plan", .done = done, .total = total_manifests_});
   }
 
-  using DeleteEntries = std::vector<std::pair<ContentFile, std::optional<std::string>>>;
-
-  Result<DeleteIndex> ReadDeletes(const std::vector<const ManifestFile*>& manifests) {
-    std::vector<DeleteEntries> found(manifests.size());
-    DELENDA_TRY(executor_.ParallelFor(
-        manifests.size(),
-        [&](size_t i) -> Result<void> {
-          found[i] = DELENDA_TRY(ReadDeleteManifest(*manifests[i]));
-          Advance();
-          return {};
+  // Reads all parts of the manifests: `read` fills a Part from the block that the reader holds, `take` gets all Parts
+  // in order.
+  template <typename Part>
+  Result<void> ReadParts(const std::vector<const ManifestFile*>& manifests,
+                         const std::function<ManifestReader::Options(const ManifestFile&)>& options,
+                         const std::function<Result<void>(EntryReader&, size_t block, size_t blocks_left, Part&)>& read,
+                         const std::function<Result<void>(const ManifestFile&, Part)>& take) {
+    std::map<int32_t, IdlePool<EntryReader>> readers;
+    for (const auto& [id, spec] : plan_.specs) readers[id];
+    const auto reader_of = [&](const BlocksRef& blocks) -> Result<std::unique_ptr<EntryReader>> {
+      const int32_t spec = blocks->spec().spec.spec_id;
+      if (auto idle = readers.at(spec).Take()) {
+        DELENDA_TRY(idle->reader.Switch(blocks));
+        return idle;
+      }
+      return std::make_unique<EntryReader>(DELENDA_TRY(ManifestReader::Make(blocks, options(blocks->manifest()))),
+                                           plan_.filter, projected_.at(spec));
+    };
+    const ManifestParts work{
+        .manifests = manifests,
+        .open = [&](size_t i) { return iceberg::ManifestBlocks::Open(io_, *manifests[i], plan_.specs, schemas_); },
+        .read = [&](size_t i, const BlocksRef& blocks, iceberg::ManifestBlocks::Part cut) -> Result<InOrder::Step> {
+          auto entries = DELENDA_TRY(reader_of(blocks));
+          Part part;
+          for (size_t block = cut.begin; block < cut.end; ++block)
+            DELENDA_TRY(read(*entries, block, cut.end - block, part));
+          readers.at(blocks->spec().spec.spec_id).Give(std::move(entries));
+          return InOrder::Step([&take, &manifest = *manifests[i], part = std::move(part)]() mutable {
+            return take(manifest, std::move(part));
+          });
         },
-        hooks_.cancel));
-    DeleteEntries all;
-    for (auto& entries : found) std::ranges::move(entries, std::back_inserter(all));
-    plan_.metrics.delete_files_live = all.size();
-    return DeleteIndex::Make(std::move(all), UnpartitionedSpecs(plan_.specs));
+        .done = [&](size_t) { Advance(); }};
+    return ReadManifestParts(work, executor_, hooks_.cancel);
   }
 
-  Result<DeleteEntries> ReadDeleteManifest(const ManifestFile& manifest) {
-    DeleteEntries entries;
-    auto reader = DELENDA_TRY(ManifestReader::Open(io_, manifest, plan_.specs, schemas_, {.bounds = true}));
-    PartitionFilter partitions(plan_.filter, projected_.at(reader.spec().spec.spec_id), reader.spec());
-    while (DELENDA_TRY(reader.NextBlock())) {
+  Result<DeleteIndex> ReadDeletes(const std::vector<const ManifestFile*>& manifests) {
+    using Part = std::vector<DeleteEntry>;
+    const bool keeps_most = plan_.filter->op == Op::kTrue;
+    DeleteIndex index;
+    // The bounds of a position delete file's paths say which file it covers.
+    const auto options = [](const ManifestFile&) {
+      return ManifestReader::Options{.bounds = true, .bounds_of = {kDeletePathFieldId}, .split_offsets = false};
+    };
+    const auto read = [&](EntryReader& entries, size_t block, size_t blocks_left, Part& part) -> Result<void> {
+      ManifestReader& reader = entries.reader;
+      std::optional<int64_t> no_row_ids;
+      DELENDA_TRY(reader.ReadBlock(block, no_row_ids));
+      if (part.empty() && keeps_most) part.reserve(reader.rows() * blocks_left);
       for (size_t row = 0; row < reader.rows(); ++row) {
         if (!reader.IsLive(row)) continue;
         // A delete of another partition applies to no file that is read. Unpartitioned ones pass every filter.
-        if (!partitions.For(reader.Partition(row)).may_match) continue;
-        ContentFile file = reader.File(row);
-        DELENDA_TRY(WithContext(CheckSupported(file), "manifest", manifest.path));
-        entries.emplace_back(std::move(file), reader.FileScope(row));
+        if (!entries.partitions.For(reader.Partition(row)).may_match) continue;
+        auto& [file, scope] = part.emplace_back();
+        reader.FillFile(row, file);
+        scope = reader.FileScope(row);
+        DELENDA_TRY(WithContext(CheckSupported(file), "manifest", reader.manifest().path));
       }
-    }
-    return entries;
+      return {};
+    };
+    const auto take = [&](const ManifestFile&, Part part) -> Result<void> {
+      for (auto& entry : part) index.Append(std::move(entry));
+      return {};
+    };
+    index.Reserve(LikelyEntries(manifests));
+    DELENDA_TRY(ReadParts<Part>(manifests, options, read, take));
+    plan_.metrics.delete_files_live = index.deletes().size();
+    DELENDA_TRY(index.Finish(UnpartitionedSpecs(plan_.specs)));
+    return index;
   }
 
-  Result<DataManifestResult> ReadDataManifest(const ManifestFile& manifest, const DeleteIndex& index) {
-    DataManifestResult result;
-    const bool filtered = plan_.filter->op != Op::kTrue;
-    auto reader = DELENDA_TRY(ManifestReader::Open(io_, manifest, plan_.specs, schemas_, {.bounds = filtered}));
-    PartitionFilter partitions(plan_.filter, projected_.at(reader.spec().spec.spec_id), reader.spec());
-    while (DELENDA_TRY(reader.NextBlock())) {
-      if (hooks_.cancel.cancelled()) return Cancelled("planning was cancelled");
-      for (size_t row = 0; row < reader.rows(); ++row) {
-        if (!reader.IsLive(row)) continue;
-        ++result.live;
-        DeleteIndex::Match match;
-        // Before pruning: a delete whose file is live but pruned must not count as one without a file.
-        if (!index.empty()) match = FindDeletes(reader, row, index, result);
-        const PartitionDecision& decision = partitions.For(reader.Partition(row));
-        const bool keep =
-            decision.may_match &&
-            (decision.residual->op == Op::kTrue ||
-             CouldMatch(*decision.residual, [&](const BoundColumn& column) { return reader.Stats(row, column); }));
-        if (!keep) {
-          ++result.pruned;
-          continue;
-        }
-        for (auto& alias : std::span(result.aliases).last(match.aliases.size())) alias.task = result.tasks.size();
-        FileTask task;
-        task.file = reader.File(row);
-        DELENDA_TRY(WithContext(CheckSupported(task.file), "manifest", manifest.path));
-        task.dv = match.dv;
-        task.position_deletes = std::move(match.positions);
-        task.equality_deletes = std::move(match.equality);
-        task.residual = decision.residual;
-        task.length = static_cast<uint64_t>(task.file.file_size);
-        result.tasks.push_back(std::move(task));
-      }
+  // How many live entries the manifests will bring, for reserving memory; 0 when a filter will prune most. The numbers
+  // come from the manifest list: more than the manifests' bytes can hold are not believed.
+  size_t LikelyEntries(const std::vector<const ManifestFile*>& manifests) const {
+    constexpr uint64_t kLeastBytes = 16;  // of an entry, deflated: its path alone has more
+    constexpr uint64_t kMost = 1 << 20;
+    if (plan_.filter->op != Op::kTrue) return 0;
+    uint64_t sum = 0;
+    for (const ManifestFile* manifest : manifests) {
+      uint64_t entries = 0;
+      for (const auto& count : {manifest->added_files, manifest->existing_files})
+        entries += static_cast<uint64_t>(std::clamp<int64_t>(count.value_or(0), 0, kMost));
+      sum += std::min(entries, manifest->length.value_or(0) / kLeastBytes);
     }
-    return result;
+    return static_cast<size_t>(std::min(sum, kMost));
+  }
+
+  Result<void> ReadDataManifests(const std::vector<const ManifestFile*>& manifests, const DeleteIndex& index) {
+    const bool keeps_most = plan_.filter->op == Op::kTrue;
+    const auto options = [&](const ManifestFile& manifest) {
+      ManifestReader::Options wanted;
+      wanted.bounds_of = BoundsToPruneBy(manifest);
+      wanted.bounds = !wanted.bounds_of.empty();
+      wanted.split_offsets = request_.split_size > 0;
+      return wanted;
+    };
+    const auto read = [&](EntryReader& entries, size_t block, size_t blocks_left, DataPart& part) -> Result<void> {
+      if (hooks_.cancel.cancelled()) return Cancelled("planning was cancelled");
+      const ManifestFile& manifest = entries.reader.manifest();
+      std::optional<int64_t> row_ids;
+      if (manifest.first_row_id) row_ids = part.row_ids;
+      DELENDA_TRY(entries.reader.ReadBlock(block, row_ids));
+      part.row_ids = row_ids.value_or(0);
+      if (part.tasks.empty() && keeps_most) {
+        const size_t likely = entries.reader.rows() * blocks_left;
+        part.tasks.reserve(likely);
+        part.hashes.reserve(likely);
+        if (row_ids) part.inheriting.reserve(likely);
+      }
+      for (size_t row = 0; row < entries.reader.rows(); ++row) {
+        if (entries.reader.IsLive(row))
+          DELENDA_TRY(WithContext(AddDataFile(entries, row, index, part), "manifest", manifest.path));
+      }
+      return {};
+    };
+    const auto take = [&](const ManifestFile& manifest, DataPart part) -> Result<void> {
+      return WithContext(TakeDataFiles(manifest, std::move(part)), "manifest", manifest.path);
+    };
+    ReserveLarge(plan_.tasks, LikelyEntries(manifests));
+    found_.hashes.reserve(plan_.tasks.capacity());
+    found_.named.resize(index.deletes().size());
+    found_.applied.resize(index.deletes().size());
+    return ReadParts<DataPart>(manifests, options, read, take);
+  }
+
+  // Parts come in the order of the manifests.
+  Result<void> TakeDataFiles(const ManifestFile& manifest, DataPart part) {
+    if (manifest.first_row_id) {
+      // Parts are read out of order, so the first row ids that files inherit begin at 0 in each.
+      if (&manifest != found_.row_ids_of) found_.next_row_id = *manifest.first_row_id;
+      found_.row_ids_of = &manifest;
+      const int64_t first = found_.next_row_id;
+      if (__builtin_add_overflow(first, part.row_ids, &found_.next_row_id)) return Corrupt("row ids overflow");
+      for (const uint32_t at : part.inheriting) *part.tasks[at].file.first_row_id += first;
+    }
+    plan_.metrics.data_files_live += part.live;
+    plan_.metrics.data_files_pruned += part.pruned;
+    for (const uint32_t at : part.named) found_.named[at] = true;
+    for (const uint32_t at : part.applied_dvs) found_.named[at] = found_.applied[at] = true;
+    for (auto& alias : part.aliases) {
+      if (alias.task != SIZE_MAX) alias.task += plan_.tasks.size();
+      found_.aliases.push_back(std::move(alias));
+    }
+    std::ranges::move(part.tasks, std::back_inserter(plan_.tasks));
+    found_.hashes.insert(found_.hashes.end(), part.hashes.begin(), part.hashes.end());
+    return {};
+  }
+
+  // Field ids of the columns whose bounds can decide what the files' partitions leave of the filter. Identity
+  // partitions leave nothing of a predicate on their column.
+  std::vector<int32_t> BoundsToPruneBy(const ManifestFile& manifest) const {
+    std::vector<int32_t> columns = plan_.filter->LeafColumns();
+    const auto spec = manifest.spec_id ? plan_.specs.find(*manifest.spec_id) : plan_.specs.end();
+    if (spec == plan_.specs.end()) return columns;
+    for (const PartitionField& field : spec->second.spec.fields) {
+      if (field.transform.kind() == Transform::Kind::kIdentity) std::erase(columns, field.source_id);
+    }
+    return columns;
+  }
+
+  // One live entry of a data manifest.
+  Result<void> AddDataFile(EntryReader& entries, size_t row, const DeleteIndex& index, DataPart& part) const {
+    const ManifestReader& reader = entries.reader;
+    ++part.live;
+    DeleteIndex::Match match;
+    // Before pruning: a delete whose file is live but pruned must not count as one without a file.
+    if (!index.empty()) match = FindDeletes(reader, row, index, part);
+    const PartitionDecision& decision = entries.partitions.For(reader.Partition(row));
+    const bool keep =
+        decision.may_match &&
+        (decision.residual->op == Op::kTrue ||
+         CouldMatch(*decision.residual, [&](const BoundColumn& column) { return reader.Stats(row, column); }));
+    if (!keep) {
+      ++part.pruned;
+      return {};
+    }
+    for (auto& alias : std::span(part.aliases).last(match.aliases.size())) alias.task = part.tasks.size();
+    if (reader.InheritsRowId(row)) part.inheriting.push_back(static_cast<uint32_t>(part.tasks.size()));
+    part.hashes.push_back(HashLocation(reader.Path(row)));
+    FileTask& task = part.tasks.emplace_back();
+    reader.FillFile(row, task.file);
+    DELENDA_TRY(CheckSupported(task.file));
+    task.dv = match.dv;
+    task.position_deletes = std::move(match.positions);
+    task.equality_deletes = std::move(match.equality);
+    task.residual = decision.residual;
+    task.length = static_cast<uint64_t>(task.file.file_size);
+    return {};
   }
 
   static DeleteIndex::Match FindDeletes(const ManifestReader& reader, size_t row, const DeleteIndex& index,
-                                        DataManifestResult& result) {
+                                        DataPart& result) {
     const DataFileKey key{.path = reader.Path(row),
                           .spec_id = reader.spec().spec.spec_id,
                           .partition = reader.Partition(row).get(),
@@ -181,27 +307,11 @@ class Planner {
     return match;
   }
 
-  Result<void> Combine(std::vector<DataManifestResult> results, DeleteIndex index) {
-    std::vector<bool> named(index.deletes().size()), applied(index.deletes().size());
-    std::vector<AliasMatch> aliases;
-    size_t tasks = 0;
-    for (const auto& result : results) tasks += result.tasks.size();
-    plan_.tasks.reserve(tasks);
-    for (auto& result : results) {
-      plan_.metrics.data_files_live += result.live;
-      plan_.metrics.data_files_pruned += result.pruned;
-      for (const uint32_t at : result.named) named[at] = true;
-      for (const uint32_t at : result.applied_dvs) applied[at] = true;
-      for (auto& alias : result.aliases) {
-        if (alias.task != SIZE_MAX) alias.task += plan_.tasks.size();
-        aliases.push_back(std::move(alias));
-      }
-      std::ranges::move(result.tasks, std::back_inserter(plan_.tasks));
-    }
-    DELENDA_TRY(CheckNoFileTwice());
+  Result<void> Combine(DeleteIndex index) {
+    DELENDA_TRY(CheckNoFileTwice(found_.hashes));
     plan_.deletes = std::move(index).TakeDeletes();
-    DELENDA_TRY(ApplyAliases(aliases, named, applied));
-    DELENDA_TRY(CheckDangling(named, applied));
+    DELENDA_TRY(ApplyAliases(found_.aliases, found_.named, found_.applied));
+    DELENDA_TRY(CheckDangling(found_.named, found_.applied));
     KeepUsedDeletes();
     plan_.key_fields = DELENDA_TRY(FindKeyFields(plan_.deletes, plan_.schema, metadata_));
     plan_.name_mapping = DELENDA_TRY(iceberg::NameMappingOf(metadata_.properties));
@@ -210,12 +320,14 @@ class Planner {
   }
 
   // A data file that is live twice, as when a manifest stands in the list twice, would give each of its rows twice.
-  Result<void> CheckNoFileTwice() const {
-    std::unordered_set<std::string_view> paths;
-    paths.reserve(plan_.tasks.size());
-    for (const auto& task : plan_.tasks) {
-      if (!paths.insert(task.file.path).second)
-        return Corrupt("data file {} is live twice in the snapshot", task.file.path);
+  Result<void> CheckNoFileTwice(const std::vector<uint64_t>& hashes) const {
+    if (hashes.size() >= PathSlots::kNone) return NotSupported("a plan of {} data files", hashes.size());
+    PathSlots paths(hashes.size());
+    for (uint32_t i = 0; i < hashes.size(); ++i) {
+      const std::string& path = plan_.tasks[i].file.path;
+      if (paths.FindOrAdd(hashes[i], i, [&](uint32_t other) { return plan_.tasks[other].file.path == path; }) !=
+          PathSlots::kNone)
+        return Corrupt("data file {} is live twice in the snapshot", path);
     }
     return {};
   }
@@ -265,6 +377,7 @@ class Planner {
 
   // The plan holds the deletes that its tasks refer to, in the order of their first use.
   void KeepUsedDeletes() {
+    if (plan_.deletes.empty()) return;
     constexpr uint32_t kUnused = UINT32_MAX;
     std::vector<uint32_t> moved_to(plan_.deletes.size(), kUnused);
     std::vector<ContentFile> used;
@@ -315,7 +428,15 @@ class Planner {
   const Hooks& hooks_;
 
   ScanPlan plan_;
-  ProjectedFilters projected_;
+  // What the data manifests brought beside the tasks.
+  struct {
+    std::vector<uint64_t> hashes;      // of the tasks' paths
+    std::vector<bool> named, applied;  // by the delete's index
+    std::vector<AliasMatch> aliases;
+    const ManifestFile* row_ids_of = nullptr;
+    int64_t next_row_id = 0;  // for the files of that manifest
+  } found_;
+  ProjectedFilters projected_;  // the filter on each spec's partition fields
   avro::SchemaCache schemas_;
   std::atomic<uint64_t> done_manifests_ = 0;
   uint64_t total_manifests_ = 0;

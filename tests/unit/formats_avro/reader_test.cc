@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "avro_text.h"
+#include "delenda/formats/avro/codec.h"
 
 namespace delenda::avro {
 namespace {
@@ -82,6 +83,91 @@ TEST(AvroReader, ReadsBlockByBlockIntoTheSameColumns) {
     // Whoever holds the buffers may go on using the texts: the block after did not overwrite them.
     EXPECT_EQ(kept_text, "row 0");
     EXPECT_FALSE(*reader.NextBlock(*columns));
+  }
+}
+
+TEST(AvroReader, DecodesFoundBlocksInAnyOrder) {
+  for (const std::string codec : {"null", "deflate", "snappy", "zstandard"}) {
+    SCOPED_TRACE(codec);
+    const Reader reader = MustOpen(ReadBytes(DataPath("data/plain-" + codec + ".avro")));
+    const BlockList found = reader.FindBlocks();
+    EXPECT_FALSE(found.broken);
+    ASSERT_GT(found.blocks.size(), 3u);
+    auto columns = reader.Prepare(Projection::Everything());
+    ASSERT_TRUE(columns);
+    Inflater inflater = reader.MakeInflater();
+    std::vector<std::string> texts(found.blocks.size());
+    for (size_t i = found.blocks.size(); i-- > 0;) {
+      const auto decoded = reader.DecodeBlock(found.blocks[i], *columns, inflater);
+      ASSERT_TRUE(decoded) << decoded.error().ToString();
+      EXPECT_EQ(columns->rows(), found.blocks[i].rows);
+      texts[i] = AllText(*columns);
+    }
+    std::string text;
+    for (const std::string& block : texts) text += block;
+    EXPECT_EQ(text, ReadTextFile(DataPath("data/plain.txt")));
+  }
+}
+
+TEST(AvroReader, FindsTheBlocksBeforeABrokenOne) {
+  Bytes bytes = ReadBytes(DataPath("data/plain-deflate.avro"));
+  const BlockList whole = MustOpen(bytes).FindBlocks();
+  ASSERT_GT(whole.blocks.size(), 3u);
+  bytes[whole.blocks[2].end - 1] ^= std::byte{1};
+  Reader reader = MustOpen(bytes);
+  const BlockList found = reader.FindBlocks();
+  EXPECT_EQ(found.blocks.size(), 2u);
+  ASSERT_TRUE(found.broken);
+  // The error that NextBlock has there.
+  auto columns = reader.Prepare(Projection{});
+  ASSERT_TRUE(columns);
+  ASSERT_TRUE(reader.NextBlock(*columns) && reader.NextBlock(*columns));
+  const auto next = reader.NextBlock(*columns);
+  ASSERT_FALSE(next);
+  EXPECT_EQ(next.error().ToString(), found.broken->ToString());
+}
+
+TEST(AvroReader, KeepsOnlyTheWantedKeysOfMaps) {
+  std::vector<std::string> manifests;
+  for (const char* table : {"mor_dv", "schema_evo", "row_lineage"}) {
+    for (const auto& file :
+         std::filesystem::directory_iterator(std::string(DELENDA_FIXTURES) + "/iceberg/" + table + "/metadata")) {
+      const std::string name = file.path().filename();
+      if (name.ends_with(".avro") && !name.starts_with("snap-")) manifests.push_back(file.path());
+    }
+  }
+  ASSERT_GT(manifests.size(), 10u);
+  for (const auto& manifest : manifests) {
+    SCOPED_TRACE(manifest);
+    const auto read = [&](const std::vector<int32_t>& only) {
+      Projection projection;
+      projection.fields = {{2,
+                            "data_file",
+                            {{.id = 109, .name = "value_counts", .fields = {}, .only_keys = only},
+                             {.id = 125, .name = "lower_bounds", .fields = {}, .only_keys = only},
+                             {.id = 103, .name = "record_count"}}}};
+      auto columns = MustOpen(ReadBytes(manifest)).ReadAll(projection);
+      EXPECT_TRUE(columns) << columns.error().ToString();
+      return *std::move(columns);
+    };
+    const Columns all = read({}), some = read({2, 3});
+    ASSERT_EQ(all.rows(), some.rows());
+    const auto pairs = [](const Columns& columns, size_t row, int32_t map, bool filtered) {
+      const Column& list = *columns.fields()[0]->Child(map);
+      std::string text;
+      if (list.absent()) return text;
+      const Column *key = list.Child(map == 109 ? 119 : 126), *value = list.Child(map == 109 ? 120 : 127);
+      for (uint32_t i = list.Begin(row); i < list.End(row); ++i) {
+        if (filtered && key->Int(i) != 2 && key->Int(i) != 3) continue;
+        text += fmt::format("{}:{} ", key->Int(i),
+                            map == 109 ? std::to_string(value->Int(i)) : std::string(value->Text(i)));
+      }
+      return text;
+    };
+    for (size_t row = 0; row < all.rows(); ++row) {
+      for (const int32_t map : {109, 125}) EXPECT_EQ(pairs(some, row, map, false), pairs(all, row, map, true));
+      EXPECT_EQ(some.fields()[0]->Child(103)->Int(row), all.fields()[0]->Child(103)->Int(row));
+    }
   }
 }
 

@@ -45,6 +45,11 @@ TEST(Location, CanonicalFormJoinsAliasesAndChangesNothingElse) {
       {"", ""},
   };
   for (const auto& [location, canonical] : cases) EXPECT_EQ(CanonicalLocation(location), canonical) << location;
+  // Keys are equal exactly where the forms are.
+  for (const auto& [a, canonical_a] : cases) {
+    for (const auto& [b, canonical_b] : cases)
+      EXPECT_EQ(CanonicalKey(a) == CanonicalKey(b), canonical_a == canonical_b) << a << " " << b;
+  }
 }
 
 TEST(Location, JoinBasenameParent) {

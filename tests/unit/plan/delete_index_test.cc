@@ -4,6 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
+#include <set>
+
+#include "delenda/io/location.h"
+
 namespace delenda::plan {
 namespace {
 
@@ -219,6 +224,72 @@ TEST(DeleteIndex, RefusesEqualityDeletesWithoutKeys) {
   twice.equality_ids = {2, 1, 2};
   EXPECT_THAT(DeleteIndex::Make({{none, {}}}).error().ToString(), HasSubstr("names no key fields"));
   EXPECT_THAT(DeleteIndex::Make({{twice, {}}}).error().ToString(), HasSubstr("twice"));
+}
+
+// The rules as the specification and design have them, one delete at a time.
+TEST(DeleteIndex, AgreesWithANaiveModel) {
+  const uint64_t seed = std::random_device{}();
+  SCOPED_TRACE(fmt::format("seed {}", seed));
+  std::mt19937_64 random(seed);
+  const auto below = [&](uint64_t bound) { return random() % bound; };
+  const auto path = [&] {
+    constexpr const char* kPrefixes[] = {"/b/f", "file:/b/f", "file:///b/f", "s3://b/f", "s3a://b/f", "s3n://b/f"};
+    return kPrefixes[below(6)] + std::to_string(below(12));
+  };
+  const std::vector<std::shared_ptr<const PartitionTuple>> tuples = {
+      Tuple({Datum(int64_t{1})}), Tuple({Datum(int64_t{1})}), Tuple({Datum(int64_t{2})}), Tuple({Datum()})};
+  for (int round = 0; round < 300; ++round) {
+    std::vector<DeleteEntry> entries;
+    std::set<std::string> with_dv;
+    for (uint64_t i = below(40); i > 0; --i) {
+      const auto sequence = static_cast<int64_t>(below(4));
+      const auto& tuple = tuples[below(4)];
+      const auto spec = static_cast<int32_t>(below(2));
+      std::string named = path();
+      switch (below(3)) {
+        case 0:
+          if (with_dv.insert(named).second) entries.emplace_back(Dv(named, sequence, tuple, spec), std::nullopt);
+          break;
+        case 1: entries.emplace_back(PositionDeletes("p", sequence, tuple, spec), std::move(named)); break;
+        default: entries.emplace_back(PositionDeletes("p", sequence, tuple, spec), std::nullopt); break;
+      }
+    }
+    const auto index = MakeIndex(entries);
+    for (int i = 0; i < 40; ++i) {
+      const std::string file = path();
+      const auto& tuple = tuples[below(4)];
+      const auto sequence = static_cast<int64_t>(below(4));
+      const auto spec = static_cast<int32_t>(below(2));
+      std::optional<uint32_t> dv;
+      std::set<uint32_t> positions, named, aliases;
+      for (uint32_t at = 0; at < entries.size(); ++at) {
+        const auto& [deletes, scope] = entries[at];
+        const bool applies =
+            deletes.spec_id == spec && *deletes.partition == *tuple && sequence <= deletes.data_sequence_number;
+        const auto& names = deletes.IsDeletionVector() ? deletes.referenced_data_file : scope;
+        if (!names) {
+          if (applies) positions.insert(at);
+        } else if (*names == file) {
+          if (applies && deletes.IsDeletionVector())
+            dv = at;
+          else
+            named.insert(at);
+          if (applies && !deletes.IsDeletionVector()) positions.insert(at);
+        } else if (io::CanonicalLocation(*names) == io::CanonicalLocation(file)) {
+          aliases.insert(at);
+        }
+      }
+      if (dv) positions.clear();
+      const auto match = index.Find(Data(file, sequence, tuple, spec));
+      const auto as_set = [](const std::vector<uint32_t>& list) { return std::set(list.begin(), list.end()); };
+      ASSERT_EQ(match.dv, dv) << file;
+      ASSERT_EQ(as_set(match.positions), positions) << file;
+      ASSERT_EQ(as_set(match.named), named) << file;
+      ASSERT_EQ(as_set(match.aliases), aliases) << file;
+      ASSERT_EQ(match.positions.size(), positions.size());
+      ASSERT_EQ(match.aliases.size(), aliases.size());
+    }
+  }
 }
 
 TEST(CheckSupported, IsTheOneMatrixOfContentAndFormat) {

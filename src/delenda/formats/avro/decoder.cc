@@ -1,5 +1,6 @@
 #include "delenda/formats/avro/decoder.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -19,10 +20,18 @@ Decoder::At Decoder::Fail(Fault fault, At at) {
   return nullptr;
 }
 
+// Most numbers have one byte: those are read where they are wanted.
+[[gnu::always_inline]] inline Decoder::At Decoder::Varint(At at, int64_t& value) {
+  const uint64_t bits = *at;
+  if (bits >= 0x80 || at >= end_) return LongVarint(at, value);
+  value = static_cast<int64_t>(bits >> 1) ^ -static_cast<int64_t>(bits & 1);
+  return at + 1;
+}
+
 // Reads at most ten bytes, which may lie behind the end but inside the padding.
-inline Decoder::At Decoder::Varint(At at, int64_t& value) {
+Decoder::At Decoder::LongVarint(At at, int64_t& value) {
   uint64_t bits = *at;
-  if (bits < 0x80) [[likely]] {
+  if (bits < 0x80) {
     ++at;
   } else {
     bits &= 0x7f;
@@ -88,12 +97,14 @@ inline Decoder::At Decoder::Text(At at, const Op& op, bool is_string) {
   return at + length;
 }
 
+// How many of the bytes have their top bit clear. (Without an instruction for it the compiler calls a function.)
+static uint64_t CountEnds(uint64_t word) { return (((~word & 0x8080808080808080) >> 7) * 0x0101010101010101) >> 56; }
+
 // Numbers end with the byte whose top bit is clear: eight bytes are looked at together.
 Decoder::At Decoder::SkipVarints(At at, uint64_t count) {
-  constexpr uint64_t kTop = 0x8080808080808080;
   while (count >= 8 && end_ - at >= 8) {
     const auto word = LoadUnsigned<std::endian::little, uint64_t>(reinterpret_cast<const std::byte*>(at));
-    count -= static_cast<uint64_t>(std::popcount(~word & kTop));
+    count -= CountEnds(word);
     at += 8;
     // The number that began in these bytes goes on behind them: its end is counted there.
   }
@@ -131,6 +142,11 @@ Decoder::At Decoder::SkipList(At at, const Op& op, uint32_t begin, int depth) {
       if ((at = SkipVarints(at, count * body.size)) == nullptr) return nullptr;
     } else if (op.shape == Shape::kSkipNumberAndText) {
       for (uint64_t i = 0; i < count; ++i) {
+        // A number and a length of one byte each, with room for the text: nearly all pairs.
+        if (end_ - at > 2 + 0x3f && at[0] < 0x80 && (at[1] & 0x81) == 0) {
+          at += 2 + (at[1] >> 1);
+          continue;
+        }
         int64_t length = 0;
         if ((at = Varint(at, length)) == nullptr) [[unlikely]]
           return nullptr;
@@ -150,34 +166,44 @@ Decoder::At Decoder::SkipList(At at, const Op& op, uint32_t begin, int depth) {
   }
 }
 
-Decoder::At Decoder::Pairs(At at, const Op& first, const Op& second, uint64_t count, Shape shape) {
-  int64_t* const keys = first.column->ints_.data() + first.column->filled_;
-  const size_t row = second.column->filled_;
+Decoder::At Decoder::Pairs(At at, const Op& op, uint32_t begin, uint64_t count) {
+  Column& first = *program_.ops[begin].column;
+  Column& second = *program_.ops[begin + 1].column;
+  int64_t* const keys = first.ints_.data();
+  const bool numbers = op.shape == Shape::kIntAndNumber;
+  size_t row = first.filled_;
   for (uint64_t i = 0; i < count; ++i) {
-    fault_column_ = first.column;
+    fault_column_ = &first;
     const At start = at;
-    int64_t value = 0;
-    if ((at = Varint(at, keys[i])) == nullptr) [[unlikely]]
+    int64_t key = 0, value = 0;
+    if ((at = Varint(at, key)) == nullptr) [[unlikely]]
       return nullptr;
-    if (keys[i] != static_cast<int32_t>(keys[i])) [[unlikely]]
+    if (key != static_cast<int32_t>(key)) [[unlikely]]
       return Fail(Fault::kIntRange, start);
-    fault_column_ = second.column;
+    fault_column_ = &second;
     if ((at = Varint(at, value)) == nullptr) [[unlikely]]
       return nullptr;
-    if (shape == Shape::kIntAndNumber) {
-      second.column->ints_.data()[row + i] = value;
-      continue;
+    const At text = at;
+    if (!numbers) {
+      if (value < 0) [[unlikely]]
+        return Fail(Fault::kLength, at);
+      if (value > end_ - at) [[unlikely]]
+        return Fail(Fault::kTruncated, at);
+      at += value;
     }
-    if (value < 0) [[unlikely]]
-      return Fail(Fault::kLength, at);
-    if (value > end_ - at) [[unlikely]]
-      return Fail(Fault::kTruncated, at);
-    second.column->texts_.data()[row + i] = {reinterpret_cast<const char*>(at), static_cast<size_t>(value)};
-    at += value;
+    if (!op.only_keys.empty() && std::ranges::find(op.only_keys, key) == op.only_keys.end()) continue;
+    keys[row] = key;
+    if (numbers)
+      second.ints_.data()[row] = value;
+    else
+      second.texts_.data()[row] = {reinterpret_cast<const char*>(text), static_cast<size_t>(value)};
+    ++row;
   }
   fault_column_ = nullptr;
-  first.column->filled_ += static_cast<size_t>(count);
-  second.column->filled_ += static_cast<size_t>(count);
+  // There was room for all pairs: rows that were not taken are given back.
+  const size_t unused = static_cast<size_t>(count) - (row - first.filled_);
+  for (Column* column : op.group) column->size_ -= unused;
+  first.filled_ = second.filled_ = row;
   return at;
 }
 
@@ -185,7 +211,7 @@ Decoder::At Decoder::ListBody(At at, const Op& op, uint32_t begin, uint64_t coun
   const auto left = static_cast<uint64_t>(end_ - at);
   if (op.size > 0 && count > left / op.size) return Fail(Fault::kTruncated, at);
   if (!Grow(op.group, count)) return Fail(Fault::kCells, at);
-  if (op.shape != Shape::kAny) return Pairs(at, program_.ops[begin], program_.ops[begin + 1], count, op.shape);
+  if (op.shape != Shape::kAny) return Pairs(at, op, begin, count);
   for (uint64_t i = 0; i < count; ++i) {
     if ((at = Run(at, begin, op.end, depth + 1)) == nullptr) [[unlikely]]
       return nullptr;

@@ -47,12 +47,13 @@ class Decoder {
   At Run(At at, uint32_t begin, uint32_t end, int depth);
   At List(At at, const Op& op, uint32_t begin, int depth);
   At ListBody(At at, const Op& op, uint32_t begin, uint64_t count, int depth);
-  At Pairs(At at, const Op& first, const Op& second, uint64_t count, Shape shape);
+  At Pairs(At at, const Op& op, uint32_t begin, uint64_t count);
   At SkipList(At at, const Op& op, uint32_t begin, int depth);
   At SkipVarints(At at, uint64_t count);
   At Length(At at, int64_t& length);
   At Text(At at, const Op& op, bool is_string);
   At Varint(At at, int64_t& value);
+  At LongVarint(At at, int64_t& value);
   At Fail(Fault fault, At at);
   bool Grow(const std::vector<Column*>& group, uint64_t count);
   static void SetNull(Column& column);

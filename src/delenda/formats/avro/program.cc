@@ -189,8 +189,11 @@ class ProgramCompiler {
         Skip(*record.fields[i].type);
       } else {
         const bool all = of_field[i] == nullptr || of_field[i]->fields.empty();
+        const size_t at = program_->ops.size();
         DELENDA_TRY(
             Value(*record.fields[i].type, all ? nullptr : &of_field[i]->fields, maybe_null, *columns[i], group));
+        if (of_field[i] != nullptr && columns[i]->storage_ == Storage::kList)
+          KeepOnlyKeys(program_->ops[at], of_field[i]->only_keys);
       }
     }
     open_.erase(&record);
@@ -277,6 +280,10 @@ class ProgramCompiler {
     program_->ops[at].group = std::move(group);
     program_->ops[at].shape = ShapeFrom(at + 1);
     return {};
+  }
+
+  static void KeepOnlyKeys(Op& list, const std::vector<int32_t>& keys) {
+    if (list.shape == Shape::kIntAndNumber || list.shape == Shape::kIntAndBytes) list.only_keys = keys;
   }
 
   // The shape of the list whose element's steps are all from `first` on.

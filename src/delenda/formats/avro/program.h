@@ -52,8 +52,9 @@ struct Op {
   uint64_t size = 0;
   // kRecord with a null branch: the columns below it. kList: the columns that an element adds a row to.
   std::vector<Column*> group;
-  std::vector<uint32_t> targets;  // kSkipUnion
-  const Type* type = nullptr;     // kEnum
+  std::vector<int32_t> only_keys;  // kList of a shape with int keys: the pairs to keep; empty: all
+  std::vector<uint32_t> targets;   // kSkipUnion
+  const Type* type = nullptr;      // kEnum
 };
 
 class Program {

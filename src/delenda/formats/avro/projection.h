@@ -17,10 +17,14 @@ namespace delenda::avro {
 //
 // Without `fields` everything inside it is wanted: Wanted{102, "partition"} is the partition tuple, whatever its
 // fields.
+//
+// `only_keys` narrows a map of numbers to numbers or bytes (the per-column metrics of a manifest): pairs with other
+// keys are stepped over. Empty: all pairs. A map of other types keeps all of its pairs.
 struct Wanted {
   int32_t id = kNoId;
   std::string name;
-  std::vector<Wanted> fields;
+  std::vector<Wanted> fields = {};
+  std::vector<int32_t> only_keys = {};
 };
 
 struct Projection {

@@ -110,65 +110,108 @@ const std::string* Reader::FindMetadata(std::string_view key) const {
 
 Result<Columns> Reader::Prepare(const Projection& projection) const { return Compile(schema_, projection); }
 
+Result<void> Reader::CheckColumns(const Columns& columns) const {
+  if (columns.schema_ == schema_) return {};
+  return InvalidArgument("columns of another schema: make them with Prepare of a reader that shares this schema");
+}
+
 Result<bool> Reader::NextBlock(Columns& columns) {
-  if (columns.schema_ != schema_) {
-    return InvalidArgument("columns of another schema: make them with Prepare of a reader that shares this schema");
-  }
-  // The buffer of the block before serves again, unless its texts are still in use.
-  std::shared_ptr<const void> last = columns.buffers_.size() == 1 ? std::move(columns.buffers_[0]) : nullptr;
-  columns.Clear();
-  if (last && columns.recyclable_) inflater_->Recycle(std::move(last));
-  if (offset_ == file_.size()) return false;
-  Decoder decoder(columns, options_.max_cells);
-  auto done = AppendBlock(columns, decoder);
-  if (!done) {
+  DELENDA_TRY(CheckColumns(columns));
+  if (offset_ == file_.size()) {
     columns.Clear();
-    return std::unexpected(std::move(done).error());
+    return false;
   }
+  auto block = BlockAt(offset_);
+  if (!block) {
+    columns.Clear();
+    return std::unexpected(std::move(block).error());
+  }
+  DELENDA_TRY(DecodeBlock(*block, columns, *inflater_));
+  offset_ = block->end;
   return true;
 }
 
 Result<Columns> Reader::ReadAll(const Projection& projection) {
   Columns columns = DELENDA_TRY(Prepare(projection));
   Decoder decoder(columns, options_.max_cells);
-  while (offset_ < file_.size()) DELENDA_TRY(AppendBlock(columns, decoder));
+  while (offset_ < file_.size()) {
+    const FileBlock block = DELENDA_TRY(BlockAt(offset_));
+    DELENDA_TRY(AppendBlock(block, columns, decoder, *inflater_));
+    offset_ = block.end;
+  }
   return columns;
 }
 
-Result<void> Reader::AppendBlock(Columns& columns, Decoder& decoder) {
-  const size_t start = offset_;
-  auto read = [&]() -> Result<size_t> {
-    ByteReader in(file_.subspan(start));
+BlockList Reader::FindBlocks() const {
+  BlockList list;
+  for (size_t at = offset_; at < file_.size(); at = list.blocks.back().end) {
+    auto block = BlockAt(at);
+    if (!block) {
+      list.broken = std::move(block).error();
+      break;
+    }
+    list.blocks.push_back(*block);
+  }
+  return list;
+}
+
+Inflater Reader::MakeInflater() const { return {codec_, options_.max_block_bytes, Decoder::kPadding}; }
+
+Result<void> Reader::DecodeBlock(const FileBlock& block, Columns& columns, Inflater& inflater) const {
+  DELENDA_TRY(CheckColumns(columns));
+  // The buffer of the block before serves again, unless its texts are still in use.
+  std::shared_ptr<const void> last = columns.buffers_.size() == 1 ? std::move(columns.buffers_[0]) : nullptr;
+  columns.Clear();
+  if (last && columns.recyclable_) inflater.Recycle(std::move(last));
+  Decoder decoder(columns, options_.max_cells);
+  auto done = AppendBlock(block, columns, decoder, inflater);
+  if (!done) columns.Clear();
+  return done;
+}
+
+static std::unexpected<Error> InBlock(size_t offset, const Error& error) {
+  return std::unexpected(Error(error.kind(), fmt::format("Avro block at byte {}: {}", offset, error.message())));
+}
+
+Result<FileBlock> Reader::BlockAt(size_t offset) const {
+  const auto read = [&]() -> Result<FileBlock> {
+    ByteReader in(file_.subspan(offset));
     const int64_t rows = DELENDA_TRY(in.ReadZigZag("the record count"));
     const int64_t size = DELENDA_TRY(in.ReadZigZag("the byte size"));
     if (rows < 0) return Corrupt("the record count is negative: {}", rows);
     if (size < 0) return Corrupt("the byte size is negative: {}", size);
-    ByteView data = DELENDA_TRY(in.Read(static_cast<uint64_t>(size), "the data"));
+    const ByteView data = DELENDA_TRY(in.Read(static_cast<uint64_t>(size), "the data"));
     const ByteView sync = DELENDA_TRY(in.Read(kSyncBytes, "the sync marker"));
     // Bytes that were lost or doubled before this place show here and nowhere else in a block without a codec.
     if (std::memcmp(sync.data(), sync_.data(), kSyncBytes) != 0) {
-      return Corrupt("sync marker at byte {}: expected {}, found {}", start + in.offset() - kSyncBytes, Hex(sync_),
+      return Corrupt("sync marker at byte {}: expected {}, found {}", offset + in.offset() - kSyncBytes, Hex(sync_),
                      Hex(sync));
     }
+    return FileBlock{.offset = offset, .end = offset + in.offset(), .rows = static_cast<uint64_t>(rows), .data = data};
+  };
+  auto block = read();
+  if (!block) return InBlock(offset, block.error());
+  return block;
+}
+
+Result<void> Reader::AppendBlock(const FileBlock& block, Columns& columns, Decoder& decoder, Inflater& inflater) const {
+  const auto append = [&]() -> Result<void> {
     std::shared_ptr<const void> owner = owner_;
+    ByteView data = block.data;
     if (codec_ != Codec::kNull) {
-      Inflater::Output inflated = DELENDA_TRY(inflater_->Inflate(data));
+      Inflater::Output inflated = DELENDA_TRY(inflater.Inflate(data));
       owner = std::move(inflated.owner);
       data = inflated.data;
     }
-    DELENDA_TRY(decoder.Append(data, static_cast<uint64_t>(rows)));
+    DELENDA_TRY(decoder.Append(data, block.rows));
     if (owner && (columns.buffers_.empty() || columns.buffers_.back() != owner)) {
       columns.buffers_.push_back(std::move(owner));
     }
     columns.recyclable_ = codec_ != Codec::kNull;
-    return in.offset();
+    return {};
   };
-  auto used = read();
-  if (!used) {
-    const Error& error = used.error();
-    return std::unexpected(Error(error.kind(), fmt::format("Avro block at byte {}: {}", start, error.message())));
-  }
-  offset_ = start + *used;
+  auto appended = append();
+  if (!appended) return InBlock(block.offset, appended.error());
   return {};
 }
 

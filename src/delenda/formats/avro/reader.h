@@ -9,9 +9,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "delenda/base/bytes.h"
 #include "delenda/base/result.h"
@@ -38,6 +40,21 @@ struct ReadOptions {
   // Largest number of values, over all columns, in one batch: a null takes one byte in the file but 17 in memory.
   uint64_t max_cells = uint64_t{1} << 27;
   SchemaCache* schemas = nullptr;  // not owned
+};
+
+// One block of a file, found but not inflated.
+struct FileBlock {
+  size_t offset = 0;  // of its record count, in the file
+  size_t end = 0;     // behind its sync marker
+  uint64_t rows = 0;
+  ByteView data;  // as it lies in the file
+};
+
+// The blocks of a file in its order, up to the first one whose header or marker is broken: `broken` is its error, which
+// counts only for those who have decoded all blocks before it.
+struct BlockList {
+  std::vector<FileBlock> blocks;
+  std::optional<Error> broken;
 };
 
 class Decoder;
@@ -76,9 +93,21 @@ class Reader {
   // All blocks that are left, as one batch.
   Result<Columns> ReadAll(const Projection& projection);
 
+  // All blocks that are left, found by their headers alone, so that threads can share the decoding of one file.
+  BlockList FindBlocks() const;
+  // An inflater for DecodeBlock; each thread has its own.
+  Inflater MakeInflater() const;
+  // Columns and inflaters made for the one serve the other.
+  bool IsLike(const Reader& other) const { return schema_ == other.schema_ && codec_ == other.codec_; }
+  // Decodes one of FindBlocks' blocks in place of what `columns` held (NextBlock: the same for the next block, with the
+  // same errors). Thread-safe, each thread with columns and inflater of its own.
+  Result<void> DecodeBlock(const FileBlock& block, Columns& columns, Inflater& inflater) const;
+
  private:
   Reader();
-  Result<void> AppendBlock(Columns& columns, Decoder& decoder);
+  Result<FileBlock> BlockAt(size_t offset) const;
+  Result<void> AppendBlock(const FileBlock& block, Columns& columns, Decoder& decoder, Inflater& inflater) const;
+  Result<void> CheckColumns(const Columns& columns) const;
 
   ByteView file_;
   std::shared_ptr<const void> owner_;
