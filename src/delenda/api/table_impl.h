@@ -22,6 +22,8 @@ class Table::Impl {
     return {.snapshot_id = at.snapshot_id, .ref = at.ref, .as_of_ms = at.as_of_ms};
   }
   // Plans, and tells the log about what the plan warns of.
+  Result<plan::ScanPlan> MakePlan(const ScanOptions& options) const;
+  // The same, to be shared.
   Result<std::shared_ptr<const plan::ScanPlan>> Plan(const ScanOptions& options) const;
   Result<std::shared_ptr<const plan::ChangePlan>> PlanChanges(const ChangeOptions& options) const;
 
