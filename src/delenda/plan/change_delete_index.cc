@@ -37,7 +37,7 @@ bool ChangeDeleteIndex::IsGlobal(uint32_t index) const {
   return deletes.content == FileContent::kEqualityDeletes && unpartitioned_specs_.contains(deletes.spec_id);
 }
 
-Result<void> ChangeDeleteIndex::Add(uint32_t manifest, std::vector<DeleteEntry> entries) {
+Result<void> ChangeDeleteIndex::Add(uint32_t manifest, std::vector<ListedDelete> entries) {
   for (auto& entry : entries) {
     // What an earlier snapshot removed is part of no state of this one.
     if (entry.status == EntryStatus::kDeleted && !number_of_.contains(entry.snapshot_id)) continue;
@@ -48,7 +48,7 @@ Result<void> ChangeDeleteIndex::Add(uint32_t manifest, std::vector<DeleteEntry> 
   return {};
 }
 
-Result<uint32_t> ChangeDeleteIndex::Intern(DeleteEntry& entry) {
+Result<uint32_t> ChangeDeleteIndex::Intern(ListedDelete& entry) {
   ContentFile& file = entry.file;
   if (file.IsDeletionVector()) DELENDA_TRY(CheckDeletionVector(file));
   if (file.content == FileContent::kEqualityDeletes) DELENDA_TRY(SortKeys(file));

@@ -21,7 +21,7 @@
 namespace delenda::plan {
 
 // One entry of a delete manifest.
-struct DeleteEntry {
+struct ListedDelete {
   ContentFile file;
   std::optional<std::string> file_scope;  // of a position delete file, when its bounds say so
   iceberg::EntryStatus status = iceberg::EntryStatus::kAdded;
@@ -48,7 +48,7 @@ class ChangeDeleteIndex {
   ChangeDeleteIndex(std::vector<IndexedSnapshot> snapshots, std::set<int32_t> unpartitioned_specs);
 
   // The entries of one manifest. Corrupt: an incomplete deletion vector or equality delete.
-  Result<void> Add(uint32_t manifest, std::vector<DeleteEntry> entries);
+  Result<void> Add(uint32_t manifest, std::vector<ListedDelete> entries);
 
   bool empty() const { return deletes_.empty(); }
   const ContentFile& file(uint32_t index) const { return deletes_[index].file; }
@@ -100,7 +100,7 @@ class ChangeDeleteIndex {
   };
   using PartitionKey = std::pair<int32_t, size_t>;  // spec and hash of the tuple: candidates, to be compared
 
-  Result<uint32_t> Intern(DeleteEntry& entry);
+  Result<uint32_t> Intern(ListedDelete& entry);
   Presence PresenceIn(const KnownDelete& known, uint32_t snapshot) const;
   Result<void> AddDv(DeleteState& state, uint32_t index, std::string_view path) const;
 

@@ -114,7 +114,7 @@ class ChangePlanner {
     const size_t batch = 4 * executor_.threads();
     for (size_t begin = 0; begin < manifests.size(); begin += batch) {
       const size_t count = std::min(batch, manifests.size() - begin);
-      std::vector<std::vector<DeleteEntry>> entries(count);
+      std::vector<std::vector<ListedDelete>> entries(count);
       DELENDA_TRY(executor_.ParallelFor(
           count,
           [&](size_t i) -> Result<void> {
@@ -132,8 +132,8 @@ class ChangePlanner {
     return index;
   }
 
-  Result<std::vector<DeleteEntry>> ReadDeleteManifest(const ManifestFile& manifest, int64_t listed_by) {
-    std::vector<DeleteEntry> entries;
+  Result<std::vector<ListedDelete>> ReadDeleteManifest(const ManifestFile& manifest, int64_t listed_by) {
+    std::vector<ListedDelete> entries;
     auto reader =
         DELENDA_TRY(ManifestReader::Open(io_, manifest, plan_.specs, schemas_, {.bounds = request_.resolve_deletes}));
     PartitionFilter partitions(plan_.filter, projected_.at(reader.spec().spec.spec_id), reader.spec());
@@ -142,10 +142,10 @@ class ChangePlanner {
         const int64_t snapshot_id = reader.SnapshotId(row);
         // What another snapshot removed is part of no state that counts.
         if (!reader.IsLive(row) && !changelog_ids_.contains(snapshot_id)) continue;
-        DeleteEntry entry{.file = reader.File(row),
-                          .file_scope = reader.FileScope(row),
-                          .status = reader.Status(row),
-                          .snapshot_id = snapshot_id};
+        ListedDelete entry{.file = reader.File(row),
+                           .file_scope = reader.FileScope(row),
+                           .status = reader.Status(row),
+                           .snapshot_id = snapshot_id};
         // Before the filter is asked: a range is refused or not whatever rows of it are wanted.
         if (!entry.file.IsDeletionVector() && !request_.resolve_deletes) return Refuse(entry, manifest, listed_by);
         DELENDA_TRY(WithContext(CheckSupported(entry.file), "manifest", manifest.path));
@@ -156,7 +156,7 @@ class ChangePlanner {
   }
 
   // Without its positions, rows that it deleted would be told as inserted, or not be told as deleted.
-  static std::unexpected<Error> Refuse(const DeleteEntry& entry, const ManifestFile& manifest, int64_t listed_by) {
+  static std::unexpected<Error> Refuse(const ListedDelete& entry, const ManifestFile& manifest, int64_t listed_by) {
     const bool is_live = entry.status != EntryStatus::kDeleted;
     auto error = NotSupported(
         "the range has {} that {} snapshot {}: {}. Changes are told from deletion vectors alone; convert the table's "
