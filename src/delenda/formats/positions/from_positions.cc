@@ -1,5 +1,4 @@
 // Making a PositionSet of positions or ranges.
-#include <bit>
 #include <functional>
 
 #include "delenda/formats/positions/bitmap_buckets.h"
