@@ -10,6 +10,7 @@
 #include <arrow/table.h>
 
 #include <algorithm>
+#include <functional>
 #include <queue>
 #include <tuple>
 #include <utility>
