@@ -6,6 +6,7 @@
 #include <arrow/datum.h>
 #include <arrow/record_batch.h>
 #include <arrow/scalar.h>
+#include <arrow/util/byte_size.h>
 
 #include <utility>
 
@@ -73,7 +74,10 @@ RowGroupScan::RowGroupScan(ScanContext& context, std::shared_ptr<const OpenTask>
       check_keys_(task_->ChecksKeys(row_group)),
       column_plan_(check_keys_ ? task_->with_keys : task_->plain),
       info_(task_->data->file->row_groups()[row_group]) {}
-RowGroupScan::~RowGroupScan() = default;
+RowGroupScan::~RowGroupScan() {
+  // Not read to the end: nobody gets half of its rows.
+  for (const Rider& rider : riders_) context_.taken_along().Release(rider.bytes);
+}
 
 Result<std::shared_ptr<arrow::RecordBatch>> RowGroupScan::Next() {
   Result<std::shared_ptr<arrow::RecordBatch>> batch = parquet::Guarded([&] { return NextOrError(); });
@@ -83,21 +87,30 @@ Result<std::shared_ptr<arrow::RecordBatch>> RowGroupScan::Next() {
   return batch;
 }
 
+Selection WantedPositions::Mask(uint64_t first, int64_t rows) const {
+  Selection mask(rows);
+  const PositionSet& set = only ? *only : deleted;
+  set.FillMask(first, static_cast<uint64_t>(rows), mask.mutable_bytes(),
+               only ? MaskBits::kMembers : MaskBits::kNonMembers);
+  return mask;
+}
+
 // Positions are ordinals in the file: the row group's first position plus the row within the group, whatever other row
 // groups were skipped and whatever rows the filter drops.
 std::optional<Selection> RowGroupScan::LiveRows(int64_t begin, int64_t rows) const {
-  const PositionSet& deleted = task_->data->deleted;
-  const std::optional<PositionSet>& only = task_->data->only;
+  const WantedPositions& positions = *task_->data->positions;
   const uint64_t first = info_.first_position + static_cast<uint64_t>(begin);
-  Selection live(rows);
   // Where keys are checked, a row may be wanted for its key alone: Decide knows.
-  if (only && !check_keys_) {
-    only->FillMask(first, static_cast<uint64_t>(rows), live.mutable_bytes(), MaskBits::kMembers);
+  if (positions.only && !check_keys_) {
+    Selection live = positions.Mask(first, rows);
+    for (const Rider& rider : riders_) live |= rider.passenger.positions->Mask(first, rows);
     return live;
   }
-  if (deleted.empty()) return std::nullopt;
-  if (deleted.FillMask(first, static_cast<uint64_t>(rows), live.mutable_bytes(), MaskBits::kNonMembers) == 0)
+  if (positions.deleted.empty()) return std::nullopt;
+  Selection live(rows);
+  if (positions.deleted.FillMask(first, static_cast<uint64_t>(rows), live.mutable_bytes(), MaskBits::kNonMembers) == 0)
     return std::nullopt;
+  for (const Rider& rider : riders_) live |= rider.passenger.positions->Mask(first, rows);
   return live;
 }
 
@@ -118,7 +131,7 @@ Result<void> RowGroupScan::Decide(std::span<const ArrayRef> columns, int64_t beg
   for (const auto& keys : task_->equality) {
     DELENDA_TRY(keys->RemoveDeleted(take(keys->fields().size()), data_sequence_number, *live));
   }
-  if (const std::optional<PositionSet>& only = task_->data->only) {
+  if (const std::optional<PositionSet>& only = task_->data->positions->only) {
     Selection wanted(rows, true);
     for (const auto& keys : task_->only_equality) {
       DELENDA_TRY(keys->RemoveDeleted(take(keys->fields().size()), data_sequence_number, wanted));
@@ -165,13 +178,16 @@ Result<std::shared_ptr<arrow::RecordBatch>> RowGroupScan::NextOrError() {
   const bool reads = !column_plan_.columns.leaves().empty();
   if (!started_) {
     started_ = true;
-    if (column_plan_.two_passes && !DELENDA_TRY(FirstPass())) next_row_ = info_.num_rows;
+    if (context_.change(task_->index) != nullptr && !check_keys_) Board();
+    if (ready_) next_row_ = info_.num_rows;
+    if (next_row_ < info_.num_rows && column_plan_.two_passes && !DELENDA_TRY(FirstPass())) next_row_ = info_.num_rows;
     if (reads && next_row_ < info_.num_rows) {
       reader_ = DELENDA_TRY(task_->data->file->Read(row_group_, column_plan_.columns.leaves(),
                                                     context_.options().batch_rows, filter_reader_.get()));
       filter_reader_.reset();
     }
   }
+  if (ready_) return next_ready_ < ready_->size() ? (*ready_)[next_ready_++] : nullptr;
   while (next_row_ < info_.num_rows) {
     DELENDA_TRY(context_.CheckCancelled());
     std::shared_ptr<arrow::RecordBatch> batch;
@@ -208,26 +224,64 @@ Result<std::shared_ptr<arrow::RecordBatch>> RowGroupScan::NextOrError() {
       else
         kept = live;
     }
-    if (auto result = DELENDA_TRY(Assemble(begin, rows, kept, live, std::move(columns)))) return result;
+    if (!riders_.empty()) {
+      DELENDA_TRY(Serve(begin, rows, kept, columns));
+      Selection own = task_->data->positions->Mask(info_.first_position + static_cast<uint64_t>(begin), rows);
+      if (kept) own &= *kept;
+      kept = std::move(own);
+    }
+    if (auto result = DELENDA_TRY(Assemble(task_->index, begin, rows, kept, live, columns))) return result;
   }
+  for (Rider& rider : riders_)
+    context_.taken_along().Put(rider.passenger.task, row_group_, std::move(rider.rows), rider.bytes);
+  riders_.clear();
   return nullptr;
 }
 
-Result<std::shared_ptr<arrow::RecordBatch>> RowGroupScan::Assemble(int64_t begin, int64_t rows,
+// Finds out what an earlier task has read for this one, else whom this one reads for.
+void RowGroupScan::Board() {
+  ready_ = context_.taken_along().Claim(task_->index, row_group_);
+  if (ready_) return;
+  for (ScanContext::Passenger& passenger : context_.PassengersOf(*task_, info_))
+    riders_.push_back({std::move(passenger), {}, ScanContext::kPassengerBytes});
+}
+
+// Keeps the rows that later tasks want of a batch. Those furthest off make room when there is none.
+Result<void> RowGroupScan::Serve(int64_t begin, int64_t rows, const std::optional<Selection>& kept,
+                                 const std::vector<ArrayRef>& fields) {
+  const uint64_t first = info_.first_position + static_cast<uint64_t>(begin);
+  for (size_t i = 0; i < riders_.size(); ++i) {
+    Selection wanted = riders_[i].passenger.positions->Mask(first, rows);
+    if (kept) wanted &= *kept;
+    const auto batch = DELENDA_TRY(Assemble(riders_[i].passenger.task, begin, rows, wanted, std::nullopt, fields));
+    if (!batch) continue;
+    const auto bytes = static_cast<uint64_t>(arrow::util::TotalBufferSize(*batch));
+    while (!context_.taken_along().Reserve(bytes)) {
+      context_.taken_along().Release(riders_.back().bytes);
+      riders_.pop_back();
+      if (i >= riders_.size()) return {};
+    }
+    riders_[i].rows.push_back(batch);
+    riders_[i].bytes += bytes;
+  }
+  return {};
+}
+
+Result<std::shared_ptr<arrow::RecordBatch>> RowGroupScan::Assemble(size_t task, int64_t begin, int64_t rows,
                                                                    const std::optional<Selection>& kept,
                                                                    const std::optional<Selection>& live,
-                                                                   std::vector<ArrayRef> fields) const {
+                                                                   const std::vector<ArrayRef>& fields) const {
   using enum plan::OutputColumn::Kind;
   const int64_t count = kept ? kept->Count() : rows;
   if (count == 0) return nullptr;
-  const ContentFile& file = context_.plan().tasks[task_->index].file;
-  const TaskChange* change = context_.change(task_->index);  // there if a column asks for it (CheckColumns)
+  const ContentFile& file = context_.plan().tasks[task].file;
+  const TaskChange* change = context_.change(task);  // there if a column asks for it (CheckColumns)
   const uint64_t first = info_.first_position + static_cast<uint64_t>(begin);
   std::vector<ArrayRef> columns;
   size_t next_field = 0;
   const auto next_array = [&]() -> Result<ArrayRef> {
-    ArrayRef& array = fields[next_field++];
-    return count == rows ? std::move(array) : DELENDA_TRY(Compact(array, *kept));
+    const ArrayRef& array = fields[next_field++];
+    return count == rows ? array : DELENDA_TRY(Compact(array, *kept));
   };
   for (const plan::OutputColumn& column : context_.plan().columns) {
     const auto constant = [&](const Datum& value) -> Result<ArrayRef> {

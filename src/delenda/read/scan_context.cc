@@ -34,7 +34,8 @@ ScanContext::ScanContext(std::shared_ptr<const plan::ScanPlan> plan, std::shared
       io_(std::move(io)),
       options_(std::move(options)),
       changes_(std::move(changes)),
-      equality_(*plan_, io_, options_.equality_memory, options_.hooks.cancel) {}
+      equality_(*plan_, io_, options_.equality_memory, options_.hooks.cancel),
+      taken_along_(options_.lookahead_memory) {}
 
 Result<std::unique_ptr<ScanContext>> ScanContext::Make(std::shared_ptr<const plan::ScanPlan> plan,
                                                        std::shared_ptr<io::FileIO> io, ReadOptions options,
@@ -53,6 +54,7 @@ Result<std::unique_ptr<ScanContext>> ScanContext::Make(std::shared_ptr<const pla
   DELENDA_TRY(context->CheckColumns());
   for (const plan::FileTask& task : p.tasks) DELENDA_TRY(WithContext(context->CheckTask(task), "file", task.file.path));
   DELENDA_TRY(context->AddFiles());
+  context->LinkTasksOfFiles();
   std::vector<DeleteLoader::Need> needs;
   for (const DataFileCell& cell : context->files_) {
     needs.push_back(cell.need);
@@ -161,22 +163,41 @@ Result<void> ScanContext::AddFiles() {
   return {};
 }
 
+Result<WantedPositions> ScanContext::LoadPositions(const DataFileCell& cell) {
+  WantedPositions positions;
+  positions.deleted = DELENDA_TRY(deletes_->Load(cell.need));
+  if (cell.only) {
+    const PositionSet only = DELENDA_TRY(deletes_->Load(*cell.only));
+    positions.only = only.Difference(positions.deleted);
+    // They may wait long, read along with an earlier task: only keys still ask what else is deleted.
+    if (cell.key_tables.empty() && cell.only_key_tables.empty()) positions.deleted = PositionSet();
+  }
+  return positions;
+}
+
+// Null: the task that they are for is done.
+Result<std::shared_ptr<const WantedPositions>> ScanContext::PositionsOf(const DataFileCell& cell) {
+  std::shared_ptr<OnceResult<WantedPositions>> positions;
+  {
+    std::lock_guard lock(mutex_);
+    positions = cell.positions;
+  }
+  if (!positions) return nullptr;
+  return positions->Get([&] { return LoadPositions(cell); });
+}
+
 Result<OpenDataFile> ScanContext::OpenData(const DataFileCell& cell) {
   OpenDataFile data;
   const DeleteLoader::Need& need = cell.need;
-  data.deleted = DELENDA_TRY(deletes_->Load(need));
+  data.positions = DELENDA_TRY(PositionsOf(cell));
+  if (!data.positions) return InternalError("a task was opened after it was finished");
+  const PositionSet& deleted = data.positions->deleted;
   const ContentFile& file = *need.file;
-  const auto record_count = static_cast<uint64_t>(file.record_count);
   // All positions are below the record count: as many of them as rows are all rows.
-  if (!marks_deleted_ && !data.deleted.empty() && data.deleted.cardinality() >= record_count) return data;
-  if (cell.only) {
-    data.only = DELENDA_TRY(deletes_->Load(*cell.only))
-    .Difference(data.deleted);
-    if (data.only->empty() && cell.only_key_tables.empty()) return data;
-  }
-  const auto size = static_cast<uint64_t>(file.file_size);
-  std::shared_ptr<io::InputFile> input = DELENDA_TRY(io_->Open(file.path, size));
-  data.file = DELENDA_TRY(parquet::ParquetFile::Open(std::move(input), size, AssignIdsBy(plan_->name_mapping)));
+  if (!marks_deleted_ && !deleted.empty() && deleted.cardinality() >= static_cast<uint64_t>(file.record_count))
+    return data;
+  if (cell.only && data.positions->only->empty() && cell.only_key_tables.empty()) return data;
+  data.file = DELENDA_TRY(OpenFile(file));
   const bool has_deletes = need.dv || !need.position_deletes.empty() || cell.only;
   if (has_deletes && data.file->num_rows() != file.record_count) {
     // Not the file that the deletes were written for: its positions would hit other rows.
@@ -249,9 +270,9 @@ Result<void> ScanContext::MapColumns(const plan::FileTask& task, OpenTask& opene
 
 bool ScanContext::WantsRowsOf(const parquet::RowGroup& group, const OpenTask& opened) const {
   const uint64_t end = group.first_position + static_cast<uint64_t>(group.num_rows);
-  if (opened.data->only) return opened.data->only->CountInRange(group.first_position, end) > 0;
-  return marks_deleted_ || opened.data->deleted.empty() ||
-         !opened.data->deleted.ContainsRange(group.first_position, end);
+  const WantedPositions& positions = *opened.data->positions;
+  if (positions.only) return positions.only->CountInRange(group.first_position, end) > 0;
+  return marks_deleted_ || positions.deleted.empty() || !positions.deleted.ContainsRange(group.first_position, end);
 }
 
 void ScanContext::ChooseRowGroups(const plan::FileTask& task, OpenTask& opened) {
@@ -265,7 +286,7 @@ void ScanContext::ChooseRowGroups(const plan::FileTask& task, OpenTask& opened) 
     const auto could_delete = [&](const auto& keys) { return keys->CouldDelete(stats); };
     const bool only_by_keys = std::ranges::any_of(opened.only_equality, could_delete);
     if (!WantsRowsOf(group, opened) && !only_by_keys) {
-      ++(opened.data->only ? row_groups_unchanged_ : row_groups_all_deleted_);
+      ++(opened.data->positions->only ? row_groups_unchanged_ : row_groups_all_deleted_);
     } else if (!IsTrue(task.residual) && !CouldMatch(*task.residual, stats)) {
       ++row_groups_pruned_;
     } else {
@@ -280,6 +301,7 @@ void ScanContext::Finish(const OpenTask& task) {
   DataFileCell& cell = files_[file_of_task_[task.index]];
   if (cell.pending == 0 || --cell.pending > 0) return;
   cell.opened.reset();
+  cell.positions.reset();
   for (const auto* tables : {&cell.key_tables, &cell.only_key_tables}) {
     for (const size_t table : *tables) equality_.Done(table);
   }

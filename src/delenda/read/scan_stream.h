@@ -27,6 +27,8 @@ struct ReadOptions {
   bool verify_footers = false;
   // Bytes that the keys of equality deletes may take, for each layout and partition. More are refused.
   uint64_t equality_memory = uint64_t{2} << 30;
+  // Changes: bytes that rows of later snapshots may take which were read along with earlier ones of the same row group.
+  uint64_t lookahead_memory = uint64_t{64} << 20;
   // Rows of a batch, at most.
   int64_t batch_rows = 64 * 1024;
   Hooks hooks = {};

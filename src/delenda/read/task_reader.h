@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -25,6 +26,8 @@
 #include "delenda/read/equality_tables.h"
 #include "delenda/read/filter_evaluator.h"
 #include "delenda/read/scan_stream.h"
+#include "delenda/read/selection.h"
+#include "delenda/read/taken_along.h"
 
 namespace delenda::read {
 
@@ -43,12 +46,20 @@ struct TaskChange {
   int64_t timestamp_us = 0;
 };
 
-// What the tasks of one data file share, however it was cut: the open file and its deleted positions.
+// What the positions of deletes say about the rows of a task.
+struct WantedPositions {
+  PositionSet deleted;  // empty where `only` alone decides
+  // Tasks with TaskChange::only: of what that deletes, the positions that the task's own deletes leave.
+  std::optional<PositionSet> only;
+
+  // 1 = the row is wanted, for rows [first, first + rows).
+  Selection Mask(uint64_t first, int64_t rows) const;
+};
+
+// What the tasks of one data file share, however it was cut.
 struct OpenDataFile {
   std::shared_ptr<const parquet::ParquetFile> file;  // null: no row is wanted, so the file was not opened
-  PositionSet deleted;
-  // Tasks with TaskChange::only: of what that deletes, the positions that are not in `deleted`.
-  std::optional<PositionSet> only;
+  std::shared_ptr<const WantedPositions> positions;
 };
 
 // Which columns of a row group are read, in one pass or two.
@@ -92,6 +103,16 @@ class ScanContext {
   const std::vector<Field>& output_fields() const { return output_fields_; }
   // The output has _deleted: deleted rows are returned too.
   bool marks_deleted() const { return marks_deleted_; }
+  // Rows of later tasks; for tasks of changes.
+  TakenAlong& taken_along() { return taken_along_; }
+  // A later task that may have its rows read along with those of `task`, and the positions of its rows.
+  static constexpr uint64_t kPassengerBytes = 4096;  // what one takes at least while it waits
+  struct Passenger {
+    size_t task = 0;
+    std::shared_ptr<const WantedPositions> positions;
+  };
+  // Those with rows in the row group, as far as there is room for them; kPassengerBytes are reserved for each.
+  std::vector<Passenger> PassengersOf(const OpenTask& task, const parquet::RowGroup& group);
   // Null: not a task of changes.
   const TaskChange* change(size_t task) const { return changes_.empty() ? nullptr : &changes_[task]; }
 
@@ -112,7 +133,9 @@ class ScanContext {
     std::optional<DeleteLoader::Need> only;  // TaskChange::only
     std::vector<size_t> key_tables, only_key_tables;
     size_t pending = 0;
+    std::shared_ptr<OnceResult<WantedPositions>> positions = std::make_shared<OnceResult<WantedPositions>>();
     std::shared_ptr<OnceResult<OpenDataFile>> opened = std::make_shared<OnceResult<OpenDataFile>>();
+    std::optional<size_t> next;  // changes: the next task of the same data file whose rows may be read along
   };
 
   ScanContext(std::shared_ptr<const plan::ScanPlan> plan, std::shared_ptr<io::FileIO> io, ReadOptions options,
@@ -121,7 +144,11 @@ class ScanContext {
   Result<void> CheckTask(const plan::FileTask& task) const;
   Result<void> CheckEqualityDeletes(const std::vector<uint32_t>& deletes) const;
   Result<void> AddFiles();
+  void LinkTasksOfFiles();
+  Result<WantedPositions> LoadPositions(const DataFileCell& cell);
+  Result<std::shared_ptr<const WantedPositions>> PositionsOf(const DataFileCell& cell);
   Result<OpenDataFile> OpenData(const DataFileCell& cell);
+  Result<std::shared_ptr<const parquet::ParquetFile>> OpenFile(const ContentFile& file);
   Result<void> LoadKeys(const DataFileCell& cell, OpenTask& opened);
   Result<void> MapColumns(const plan::FileTask& task, OpenTask& opened) const;
   Result<ColumnPlan> PlanColumns(const std::vector<Field>& deciding, const OpenTask& opened) const;
@@ -140,6 +167,9 @@ class ScanContext {
   std::vector<DataFileCell> files_;
   std::vector<size_t> file_of_task_;
   EqualityTables equality_;
+  TakenAlong taken_along_;
+  // Changes come back to the same files: the ones that were opened last, so that few are open at a time.
+  std::list<std::shared_ptr<const parquet::ParquetFile>> recent_files_;
   std::mutex mutex_;  // of what `pending` counts down, and the shared pointers beside it
 
   std::atomic<uint64_t> rows_{0}, row_groups_{0}, row_groups_pruned_{0}, row_groups_all_deleted_{0},
@@ -165,10 +195,13 @@ class RowGroupScan {
   Result<std::shared_ptr<arrow::RecordBatch>> NextOrError();
   // The rows that positions leave; nothing there: all.
   std::optional<Selection> LiveRows(int64_t begin, int64_t rows) const;
-  Result<std::shared_ptr<arrow::RecordBatch>> Assemble(int64_t begin, int64_t rows,
+  Result<std::shared_ptr<arrow::RecordBatch>> Assemble(size_t task, int64_t begin, int64_t rows,
                                                        const std::optional<Selection>& kept,
                                                        const std::optional<Selection>& live,
-                                                       std::vector<std::shared_ptr<arrow::Array>> fields) const;
+                                                       const std::vector<std::shared_ptr<arrow::Array>>& fields) const;
+  void Board();
+  Result<void> Serve(int64_t begin, int64_t rows, const std::optional<Selection>& kept,
+                     const std::vector<std::shared_ptr<arrow::Array>>& fields);
 
   ScanContext& context_;
   std::shared_ptr<const OpenTask> task_;
@@ -181,6 +214,16 @@ class RowGroupScan {
   std::optional<Selection> selected_;  // of the whole row group, after a first pass
   std::unique_ptr<parquet::RowGroupReader> filter_reader_;
   std::unique_ptr<parquet::RowGroupReader> reader_;
+
+  // Changes: rows of this task that an earlier one has read, and of later tasks that this one reads along.
+  struct Rider {
+    ScanContext::Passenger passenger;
+    TakenAlong::Rows rows;
+    uint64_t bytes = 0;
+  };
+  std::optional<TakenAlong::Rows> ready_;
+  size_t next_ready_ = 0;
+  std::vector<Rider> riders_;
 };
 
 }  // namespace delenda::read

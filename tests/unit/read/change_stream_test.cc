@@ -225,6 +225,32 @@ TEST(ChangeStream, AVectorUsedInSeveralSnapshotsIsReadOnce) {
   }
 }
 
+TEST(ChangeStream, ARowGroupThatManySnapshotsChangedIsReadOnce) {
+  Changes table = IdChanges();
+  constexpr int64_t kGroup = 20'000;
+  const size_t a = table.AddFile("/t/a.parquet", IdFile(0, 2 * kGroup, kGroup), 2 * kGroup);
+  std::vector<uint64_t> positions;
+  std::vector<std::string> expected;
+  plan::DeleteState before;
+  for (uint64_t i = 0; i < 20; ++i) {
+    positions.push_back(7 * i);
+    const plan::DeleteState after = Dv(table.AddVector(a, positions));
+    table.Add(Kind::kDeletedRows, i, a, before, after);
+    table.Add(Kind::kRestoredRows, i, a, before, after);
+    expected.push_back(fmt::format("{} DELETE {}", 7 * i, i));
+    before = after;
+  }
+  for (const auto& [budget, most_reads] : {std::pair(uint64_t{1} << 20, 2U), std::pair(uint64_t{0}, 21U)}) {
+    table.builder().io()->Reset();
+    const auto batches = table.Read({.threads = 1, .lookahead_memory = budget});
+    ASSERT_TRUE(batches) << batches.error().ToString();
+    EXPECT_EQ(Lines(*batches), expected);
+    // The footer, and the row group.
+    EXPECT_EQ(table.builder().io()->SnapshotOf("/t/a.parquet").opens, 1U);
+    EXPECT_EQ(table.builder().io()->SnapshotOf("/t/a.parquet").reads, most_reads);
+  }
+}
+
 TEST(ChangeStream, AColumnWithTheNameOfOneOfChangesIsRefused) {
   Changes table({MakeField(1, "_change_type", TypeKind::kLong, true)});
   const auto batches = table.Read();
@@ -253,8 +279,10 @@ class HistoryModel {
     const bool filtered = Below(3) == 0;
     if (filtered) table_.Where("k > 3 OR k IS NULL");
     for (int s = 0; s < snapshots; ++s) Snapshot(static_cast<uint64_t>(s), filtered);
+    // However much is read along: all, some, nothing.
+    const uint64_t budgets[] = {uint64_t{64} << 20, 20'000, 0};
     for (const size_t threads : {size_t{1}, size_t{4}}) {
-      const auto batches = table_.Read({.threads = threads, .batch_rows = 7});
+      const auto batches = table_.Read({.threads = threads, .lookahead_memory = budgets[Below(3)], .batch_rows = 7});
       ASSERT_TRUE(batches) << batches.error().ToString();
       ASSERT_EQ(Lines(*batches), expected_);
     }
