@@ -38,7 +38,8 @@ class GrowingTable:
 
 
 class Follow(unittest.TestCase):
-    FIRST = 4745299944738739082  # of cl_rollback_expired; its own manifests are gone
+    # Snapshots of cl_rollback_expired. The manifests of the first are gone.
+    FIRST, SECOND = 4745299944738739082, 3361879311642544211
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -190,7 +191,7 @@ class Follow(unittest.TestCase):
 
     def test_after_a_rollback_it_stops_with_the_reason(self):
         table = GrowingTable(self.folder, "cl_rollback_expired", 4)
-        self.assertEqual(0, self.follow(table, "--from", self.FIRST).returncode)
+        self.assertEqual(0, self.follow(table, "--from", self.SECOND).returncode)
         rows, noted = self.rows(), self.head_in_checkpoint()
         table.grow()  # the rollback
         done = self.follow(table)
@@ -200,8 +201,8 @@ class Follow(unittest.TestCase):
         self.assertEqual((rows, noted), (self.rows(), self.head_in_checkpoint()))
 
     def test_an_expired_snapshot_is_told_of(self):
-        table = GrowingTable(self.folder, "cl_rollback_expired", 3)
-        self.assertEqual(0, self.follow(table, "--from", self.FIRST).returncode)
+        table = GrowingTable(self.folder, "cl_rollback_expired", 4)
+        self.assertEqual(0, self.follow(table, "--from", self.SECOND).returncode)
         checkpoint = json.loads(self.checkpoint.read_text())
         checkpoint["snapshot-id"] = 12345  # as if all that we knew was gone
         self.checkpoint.write_text(json.dumps(checkpoint))

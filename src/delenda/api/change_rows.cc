@@ -14,6 +14,7 @@
 #include "delenda/api/row_stream_impl.h"
 #include "delenda/api/uuid_fields.h"
 #include "delenda/plan/output_columns.h"
+#include "delenda/read/arrow_type.h"
 #include "delenda/read/change_pairing.h"
 #include "delenda/read/change_stream.h"
 
@@ -63,13 +64,20 @@ class ColumnPlanner {
     AddChangeColumns();
   }
 
-  // Beside them what pairing compares: fields of the table (all, or those of `ids`), and row lineage.
-  Result<void> TakeForPairing(bool all_fields, const std::vector<int32_t>& ids) {
+  // Which fields of the table pairing compares, selected or not: a selection must not change which rows there are.
+  enum class Compared : uint8_t {
+    kKeys,      // those of `ids`
+    kReadable,  // all but those of types that can't be read
+    kAll,
+  };
+  // Beside the columns that were asked for those, and row lineage.
+  Result<void> TakeForPairing(Compared compared, const std::vector<int32_t>& ids) {
     for (const OutputColumn& column : plan_.columns) {
       if (column.kind == OutputColumn::Kind::kField) Add(column);
     }
     for (const Field& field : plan_.schema.fields()) {
-      if (all_fields || std::ranges::find(ids, field.id) != ids.end())
+      if (compared == Compared::kAll || std::ranges::find(ids, field.id) != ids.end() ||
+          (compared == Compared::kReadable && read::ToArrowType(field.type)))
         Add({.kind = OutputColumn::Kind::kField, .field = field});
     }
     result_.fields = result_.columns.size();
@@ -219,11 +227,15 @@ Result<RowStream> OpenChangeRows(const ChangeSource& source, std::span<const pla
   ChangeRows::Parts parts;
   ColumnPlanner planner(plan, parts.columns);
   if (pairs) {
-    // Rows are told apart by their lineage alone where all have it; then only what was asked for is read.
-    const bool compares_rows = options.net || (!options.raw && !HasLineage(tasks, both));
     std::vector<int32_t> ids;
     for (const Field* key : keys) ids.push_back(key->id);
-    DELENDA_TRY(planner.TakeForPairing(compares_rows, ids));
+    // Where all rows have lineage their values are a second look only, which may leave a column out.
+    using enum ColumnPlanner::Compared;
+    const auto compared = options.net                ? kAll
+                          : options.raw              ? kKeys
+                          : HasLineage(tasks, both) ? kReadable
+                                                     : kAll;
+    DELENDA_TRY(planner.TakeForPairing(compared, ids));
   } else {
     planner.TakeWanted();
   }
