@@ -91,9 +91,9 @@ enum class ChangeDialect : uint8_t {
 
 struct ChangeReadOptions {
   ChangeOptions range = {};
-  // Keep the rows that a copy-on-write rewrite deletes and inserts unchanged: with ChangeUpdates::kNone exactly the rows
-  // that the tasks of the plan stand for. Else they are left out: pairs with the same _row_id, last update and values,
-  // and, where rows have no lineage, rows that are equal in all columns of the table, selected or not.
+  // Keep the rows that a copy-on-write rewrite deletes and inserts unchanged: with ChangeUpdates::kNone exactly the
+  // rows that the tasks of the plan stand for. Else they are left out: pairs with the same _row_id, last update and
+  // values, and, where rows have no lineage, rows that are equal in all columns of the table, selected or not.
   bool raw = false;
   ChangeUpdates updates = ChangeUpdates::kLineage;
   std::vector<std::string> key_columns = {};  // for ChangeUpdates::kKey: top-level columns

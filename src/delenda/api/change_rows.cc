@@ -231,10 +231,7 @@ Result<RowStream> OpenChangeRows(const ChangeSource& source, std::span<const pla
     for (const Field* key : keys) ids.push_back(key->id);
     // Where all rows have lineage their values are a second look only, which may leave a column out.
     using enum ColumnPlanner::Compared;
-    const auto compared = options.net                ? kAll
-                          : options.raw              ? kKeys
-                          : HasLineage(tasks, both) ? kReadable
-                                                     : kAll;
+    const auto compared = options.net ? kAll : options.raw ? kKeys : HasLineage(tasks, both) ? kReadable : kAll;
     DELENDA_TRY(planner.TakeForPairing(compared, ids));
   } else {
     planner.TakeWanted();

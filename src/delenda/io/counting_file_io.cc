@@ -69,6 +69,7 @@ class CountingInputFile final : public InputFile {
 
   const std::string& path() const override { return inner_->path(); }
   Result<uint64_t> Size() override { return inner_->Size(); }
+  bool SeeksAreCheap() const override { return inner_->SeeksAreCheap(); }
   Result<void> ReadAt(uint64_t offset, std::span<std::byte> into) override {
     ledger_->Add(asked_, &IoCounts::reads);
     Result<void> read = inner_->ReadAt(offset, into);

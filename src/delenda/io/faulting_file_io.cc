@@ -106,6 +106,7 @@ class FaultingInputFile final : public InputFile {
       : inner_(std::move(inner)), size_known_(size_known), script_(std::move(script)) {}
 
   const std::string& path() const override { return inner_->path(); }
+  bool SeeksAreCheap() const override { return inner_->SeeksAreCheap(); }
 
   Result<uint64_t> Size() override {
     return script_->Run<uint64_t>(Operation::kSize, path(), [&](const FaultVerdict& verdict) -> Result<uint64_t> {

@@ -29,6 +29,8 @@ class InputFile {
   virtual Result<uint64_t> Size() = 0;
   // Fill `into` from `offset`: all of it, or Corrupt ("file ends at …"): a short read is never returned as data.
   virtual Result<void> ReadAt(uint64_t offset, std::span<std::byte> into) = 0;
+  // Many small reads cost no more than one large one. Not so on object stores, where each is a request.
+  virtual bool SeeksAreCheap() const { return false; }
 };
 
 // A file being written. Nothing is visible under its path before Close() succeeded.

@@ -83,6 +83,7 @@ class LocalInputFile final : public InputFile {
   const std::string& path() const override { return path_; }
 
   Result<uint64_t> Size() override { return *size_; }
+  bool SeeksAreCheap() const override { return true; }
 
   Result<void> ReadAt(uint64_t offset, std::span<std::byte> into) override {
     const uint64_t start = offset;

@@ -73,6 +73,7 @@ class MappingFileIO final : public FileIO {
     File(std::string path, std::unique_ptr<InputFile> inner) : path_(std::move(path)), inner_(std::move(inner)) {}
     const std::string& path() const override { return path_; }
     Result<uint64_t> Size() override { return inner_->Size(); }
+    bool SeeksAreCheap() const override { return inner_->SeeksAreCheap(); }
     Result<void> ReadAt(uint64_t offset, std::span<std::byte> into) override { return inner_->ReadAt(offset, into); }
 
    private:

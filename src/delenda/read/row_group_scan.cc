@@ -2,8 +2,6 @@
 #include <arrow/array/builder_primitive.h>
 #include <arrow/array/util.h>
 #include <arrow/buffer.h>
-#include <arrow/compute/api_vector.h>
-#include <arrow/datum.h>
 #include <arrow/record_batch.h>
 #include <arrow/scalar.h>
 #include <arrow/util/byte_size.h>
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "delenda/formats/parquet/arrow_status.h"
+#include "delenda/formats/parquet/compaction.h"
 #include "delenda/read/arrow_type.h"
 #include "delenda/read/change_stream.h"
 #include "delenda/read/constant_array.h"
@@ -22,12 +21,8 @@ namespace {
 constexpr auto kCompute = parquet::StatusSource::kCompute;
 using ArrayRef = std::shared_ptr<arrow::Array>;
 
-Result<ArrayRef> Compact(const ArrayRef& array, const Selection& kept) {
-  const auto bits = std::make_shared<arrow::Buffer>(kept.bytes(), (kept.rows() + 7) / 8);
-  const arrow::BooleanArray mask(kept.rows(), bits);
-  const arrow::Datum filtered = DELENDA_TRY(parquet::ToResult(
-      arrow::compute::Filter(array, arrow::Datum(mask.data()), arrow::compute::FilterOptions::Defaults()), kCompute));
-  return filtered.make_array();
+parquet::RowMask MaskOf(const std::optional<Selection>& kept) {
+  return kept ? parquet::RowMask(kept->bytes(), 0) : parquet::RowMask();
 }
 
 Result<ArrayRef> Positions(uint64_t first, int64_t rows, const std::optional<Selection>& kept, int64_t count) {
@@ -190,29 +185,35 @@ Result<std::shared_ptr<arrow::RecordBatch>> RowGroupScan::NextOrError() {
   if (ready_) return next_ready_ < ready_->size() ? (*ready_)[next_ready_++] : nullptr;
   while (next_row_ < info_.num_rows) {
     DELENDA_TRY(context_.CheckCancelled());
-    std::shared_ptr<arrow::RecordBatch> batch;
     int64_t rows = std::min(context_.options().batch_rows, info_.num_rows - next_row_);
     if (reads) {
-      batch = DELENDA_TRY(reader_->Next());
-      if (!batch) return InternalError("a row group ended early");
-      rows = batch->num_rows();
+      rows = DELENDA_TRY(reader_->Begin());
+      if (rows == 0) return InternalError("a row group ended early");
     }
     const int64_t begin = next_row_;
     next_row_ += rows;
-    // The last batch: see that nothing follows it, which would mean that the columns and the row count disagree.
-    if (reads && next_row_ == info_.num_rows && DELENDA_TRY(reader_->Next()))
-      return Corrupt("more rows than the row group has");
 
     std::optional<Selection> matching, live;
     if (column_plan_.two_passes) {
       if (selected_) matching = selected_->Slice(begin, rows);
-      if (matching && matching->Count() == 0) continue;
     } else {
       live = LiveRows(begin, rows);
-      if (live && live->Count() == 0 && !context_.marks_deleted()) continue;
     }
-    std::vector<ArrayRef> columns = DELENDA_TRY(column_plan_.columns.Adapt(batch.get(), rows));
-    if (!column_plan_.two_passes && (task_->filter || check_keys_)) {
+    // Rows that are known not to be kept are not decoded; those that these columns decide about must be.
+    const bool decides = !column_plan_.two_passes && (task_->filter || check_keys_);
+    std::optional<Selection> decoded;
+    // Where later tasks ride along, all rows are read: theirs are not among this task's.
+    if (riders_.empty() && !context_.marks_deleted() && (!decides || (live && live->Count() == 0)))
+      decoded = column_plan_.two_passes ? matching : live;
+    const int64_t decoded_rows = decoded ? decoded->Count() : rows;
+    std::shared_ptr<arrow::RecordBatch> batch;
+    if (reads && decoded_rows != 0) batch = DELENDA_TRY(reader_->Take(MaskOf(decoded), decoded_rows));
+    // The last batch: see that nothing follows it, which would mean that the columns and the row count disagree.
+    if (reads && next_row_ == info_.num_rows && DELENDA_TRY(reader_->Begin()) != 0)
+      return Corrupt("more rows than the row group has");
+    if (decoded_rows == 0) continue;
+    std::vector<ArrayRef> columns = DELENDA_TRY(column_plan_.columns.Adapt(batch.get(), decoded_rows));
+    if (decides) {
       const size_t outputs = context_.output_fields().size();
       DELENDA_TRY(Decide(std::span(columns).subspan(outputs), begin, rows, matching, live));
       columns.resize(outputs);
@@ -224,13 +225,14 @@ Result<std::shared_ptr<arrow::RecordBatch>> RowGroupScan::NextOrError() {
       else
         kept = live;
     }
+    const BatchRows read{.begin = begin, .rows = rows, .decoded = decoded_rows};
     if (!riders_.empty()) {
-      DELENDA_TRY(Serve(begin, rows, kept, columns));
+      DELENDA_TRY(Serve(read, kept, columns));
       Selection own = task_->data->positions->Mask(info_.first_position + static_cast<uint64_t>(begin), rows);
       if (kept) own &= *kept;
       kept = std::move(own);
     }
-    if (auto result = DELENDA_TRY(Assemble(task_->index, begin, rows, kept, live, columns))) return result;
+    if (auto result = DELENDA_TRY(Assemble(task_->index, read, kept, live, columns))) return result;
   }
   for (Rider& rider : riders_)
     context_.taken_along().Put(rider.passenger.task, row_group_, std::move(rider.rows), rider.bytes);
@@ -247,13 +249,13 @@ void RowGroupScan::Board() {
 }
 
 // Keeps the rows that later tasks want of a batch. Those furthest off make room when there is none.
-Result<void> RowGroupScan::Serve(int64_t begin, int64_t rows, const std::optional<Selection>& kept,
+Result<void> RowGroupScan::Serve(const BatchRows& read, const std::optional<Selection>& kept,
                                  const std::vector<ArrayRef>& fields) {
-  const uint64_t first = info_.first_position + static_cast<uint64_t>(begin);
+  const uint64_t first = info_.first_position + static_cast<uint64_t>(read.begin);
   for (size_t i = 0; i < riders_.size(); ++i) {
-    Selection wanted = riders_[i].passenger.positions->Mask(first, rows);
+    Selection wanted = riders_[i].passenger.positions->Mask(first, read.rows);
     if (kept) wanted &= *kept;
-    const auto batch = DELENDA_TRY(Assemble(riders_[i].passenger.task, begin, rows, wanted, std::nullopt, fields));
+    const auto batch = DELENDA_TRY(Assemble(riders_[i].passenger.task, read, wanted, std::nullopt, fields));
     if (!batch) continue;
     const auto bytes = static_cast<uint64_t>(arrow::util::TotalBufferSize(*batch));
     while (!context_.taken_along().Reserve(bytes)) {
@@ -267,21 +269,22 @@ Result<void> RowGroupScan::Serve(int64_t begin, int64_t rows, const std::optiona
   return {};
 }
 
-Result<std::shared_ptr<arrow::RecordBatch>> RowGroupScan::Assemble(size_t task, int64_t begin, int64_t rows,
+Result<std::shared_ptr<arrow::RecordBatch>> RowGroupScan::Assemble(size_t task, const BatchRows& batch,
                                                                    const std::optional<Selection>& kept,
                                                                    const std::optional<Selection>& live,
                                                                    const std::vector<ArrayRef>& fields) const {
   using enum plan::OutputColumn::Kind;
+  const int64_t rows = batch.rows;
   const int64_t count = kept ? kept->Count() : rows;
   if (count == 0) return nullptr;
   const ContentFile& file = context_.plan().tasks[task].file;
   const TaskChange* change = context_.change(task);  // there if a column asks for it (CheckColumns)
-  const uint64_t first = info_.first_position + static_cast<uint64_t>(begin);
+  const uint64_t first = info_.first_position + static_cast<uint64_t>(batch.begin);
   std::vector<ArrayRef> columns;
   size_t next_field = 0;
   const auto next_array = [&]() -> Result<ArrayRef> {
     const ArrayRef& array = fields[next_field++];
-    return count == rows ? array : DELENDA_TRY(Compact(array, *kept));
+    return count == batch.decoded ? array : DELENDA_TRY(parquet::Compact(array, MaskOf(kept), count));
   };
   for (const plan::OutputColumn& column : context_.plan().columns) {
     const auto constant = [&](const Datum& value) -> Result<ArrayRef> {

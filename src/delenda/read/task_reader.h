@@ -195,12 +195,19 @@ class RowGroupScan {
   Result<std::shared_ptr<arrow::RecordBatch>> NextOrError();
   // The rows that positions leave; nothing there: all.
   std::optional<Selection> LiveRows(int64_t begin, int64_t rows) const;
-  Result<std::shared_ptr<arrow::RecordBatch>> Assemble(size_t task, int64_t begin, int64_t rows,
+  // A batch of the row group: its first row there, its rows, and how many of them were decoded: all, or those kept.
+  struct BatchRows {
+    int64_t begin = 0;
+    int64_t rows = 0;
+    int64_t decoded = 0;
+  };
+  // The rows of `kept` as the output of a task that reads this row group.
+  Result<std::shared_ptr<arrow::RecordBatch>> Assemble(size_t task, const BatchRows& batch,
                                                        const std::optional<Selection>& kept,
                                                        const std::optional<Selection>& live,
                                                        const std::vector<std::shared_ptr<arrow::Array>>& fields) const;
   void Board();
-  Result<void> Serve(int64_t begin, int64_t rows, const std::optional<Selection>& kept,
+  Result<void> Serve(const BatchRows& batch, const std::optional<Selection>& kept,
                      const std::vector<std::shared_ptr<arrow::Array>>& fields);
 
   ScanContext& context_;

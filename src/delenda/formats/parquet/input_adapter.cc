@@ -48,6 +48,14 @@ Result<void> InputAdapter::Fetch(std::span<const io::ByteRange> wanted, const io
   return {};
 }
 
+Result<ChunkBytes> InputAdapter::Chunk(io::ByteRange range) const {
+  if (const Piece* piece = Find(range.offset, range.length)) {
+    return ChunkBytes(piece->buffer, piece->bytes.subspan(static_cast<size_t>(range.offset - piece->offset),
+                                                          static_cast<size_t>(range.length)));
+  }
+  return ChunkBytes(file_, range);
+}
+
 const InputAdapter::Piece* InputAdapter::Find(uint64_t offset, uint64_t length) const {
   auto at = std::upper_bound(pieces_.begin(), pieces_.end(), offset,
                              [](uint64_t wanted, const Piece& piece) { return wanted < piece.offset; });

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "delenda/base/result.h"
+#include "delenda/formats/parquet/chunk_pages.h"
 #include "delenda/io/file_io.h"
 #include "delenda/io/ranges.h"
 
@@ -27,6 +28,8 @@ class InputAdapter final : public arrow::io::RandomAccessFile {
   void Serve(uint64_t offset, std::shared_ptr<const Bytes> buffer, ByteView bytes);
   // Keep what another adapter of the same file keeps.
   void ServeAllOf(const InputAdapter& other);
+  // The bytes of a column chunk: what is kept of them, else by pieces of the file.
+  Result<ChunkBytes> Chunk(io::ByteRange range) const;
   // Fetch ranges in few requests (io/ranges.h) and keep them.
   Result<void> Fetch(std::span<const io::ByteRange> wanted, const io::RangeOptions& options = {});
 

@@ -16,24 +16,17 @@
 #include <limits>
 
 #include "delenda/formats/parquet/arrow_status.h"
-#include "delenda/formats/parquet/input_adapter.h"
+#include "delenda/formats/parquet/parquet_file_state.h"
 
 namespace delenda::parquet {
 namespace {
 
 constexpr std::string_view kFieldIdKey = "PARQUET:field_id";
 constexpr uint64_t kSpeculativeRead = uint64_t{64} << 10;
+// Where a second read costs little, most footers are still read by the first.
+constexpr uint64_t kSpeculativeReadCheap = uint64_t{8} << 10;
 constexpr uint64_t kMagicBytes = 4;
 constexpr uint64_t kTailBytes = 8;  // length of the footer (u32 little-endian) · magic
-
-::parquet::ArrowReaderProperties ArrowProperties(int64_t batch_rows) {
-  ::parquet::ArrowReaderProperties properties(/*use_threads=*/false);
-  properties.set_batch_size(batch_rows);
-  properties.set_pre_buffer(false);  // ranges are fetched by InputAdapter, on the calling thread
-  properties.set_coerce_int96_timestamp_unit(arrow::TimeUnit::MICRO);  // ns would overflow before 1677 and after 2262
-  properties.set_arrow_extensions_enabled(false);
-  return properties;
-}
 
 // At any depth.
 bool HasFieldIds(const arrow::FieldVector& fields) {
@@ -43,6 +36,15 @@ bool HasFieldIds(const arrow::FieldVector& fields) {
 }
 
 }  // namespace
+
+::parquet::ArrowReaderProperties ArrowProperties(int64_t batch_rows) {
+  ::parquet::ArrowReaderProperties properties(/*use_threads=*/false);
+  properties.set_batch_size(batch_rows);
+  properties.set_pre_buffer(false);  // ranges are fetched by InputAdapter, on the calling thread
+  properties.set_coerce_int96_timestamp_unit(arrow::TimeUnit::MICRO);  // ns would overflow before 1677 and after 2262
+  properties.set_arrow_extensions_enabled(false);
+  return properties;
+}
 
 std::optional<int32_t> FieldIdOf(const arrow::Field& field) {
   if (!field.metadata()) return std::nullopt;
@@ -65,18 +67,6 @@ int CountLeaves(const arrow::DataType& type) {
   for (const auto& child : type.fields()) leaves += CountLeaves(*child->type());
   return leaves;
 }
-
-struct ParquetFile::State {
-  std::shared_ptr<io::InputFile> file;
-  uint64_t size = 0;
-  std::shared_ptr<const Bytes> tail;  // the last bytes of the file, as the footer's read brought them
-  uint64_t tail_offset = 0;
-  std::shared_ptr<::parquet::FileMetaData> metadata;
-  std::shared_ptr<arrow::Schema> schema;
-  FieldIds field_ids = FieldIds::kNone;
-  std::vector<RowGroup> row_groups;
-  std::vector<Leaf> leaves;
-};
 
 ParquetFile::ParquetFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
 ParquetFile::~ParquetFile() = default;
@@ -114,7 +104,7 @@ Result<void> ParquetFile::ReadFooter() {
   if (s.size < kMagicBytes + kTailBytes || s.size > uint64_t{std::numeric_limits<int64_t>::max()}) {
     return Corrupt("not a Parquet file: {} bytes long", s.size);
   }
-  const uint64_t read = std::min(s.size, kSpeculativeRead);
+  const uint64_t read = std::min(s.size, s.file->SeeksAreCheap() ? kSpeculativeReadCheap : kSpeculativeRead);
   s.tail_offset = s.size - read;
   s.tail = std::make_shared<const Bytes>(DELENDA_TRY(io::ReadRange(*s.file, {s.tail_offset, read})));
   const std::byte* end = s.tail->data() + s.tail->size();
@@ -231,71 +221,6 @@ Result<LeafStatistics> ParquetFile::Statistics(size_t row_group, int leaf) const
     return result;
   };
   return WithContext(Guarded(read), "file", path());
-}
-
-struct RowGroupReader::State {
-  std::shared_ptr<InputAdapter> input;
-  std::unique_ptr<::parquet::arrow::FileReader> reader;
-  std::unique_ptr<arrow::RecordBatchReader> batches;
-  std::shared_ptr<arrow::Schema> schema;
-  std::string path;
-  size_t row_group = 0;
-  int64_t num_rows = 0;
-  int64_t rows_read = 0;
-};
-
-RowGroupReader::RowGroupReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
-RowGroupReader::~RowGroupReader() = default;
-
-const std::shared_ptr<arrow::Schema>& RowGroupReader::schema() const { return state_->schema; }
-
-Result<std::shared_ptr<arrow::RecordBatch>> RowGroupReader::Next() {
-  State& s = *state_;
-  const auto read = [&]() -> Result<std::shared_ptr<arrow::RecordBatch>> {
-    std::shared_ptr<arrow::RecordBatch> batch;
-    do {
-      DELENDA_TRY(ToResult(s.batches->ReadNext(&batch)));
-    } while (batch && batch->num_rows() == 0);
-    if (batch) s.rows_read += batch->num_rows();
-    if (batch ? s.rows_read > s.num_rows : s.rows_read != s.num_rows) {
-      return Corrupt("expected {} rows, found {}{}", s.num_rows, batch ? "at least " : "", s.rows_read);
-    }
-    return batch;
-  };
-  Result<std::shared_ptr<arrow::RecordBatch>> batch = Guarded(read);
-  if (!batch) batch.error().Add("row group", s.row_group).Add("file", s.path);
-  return batch;
-}
-
-Result<std::unique_ptr<RowGroupReader>> ParquetFile::Read(size_t row_group, const std::vector<int>& leaves,
-                                                          int64_t batch_rows, const RowGroupReader* earlier) const {
-  const State& s = *state_;
-  const auto open = [&]() -> Result<std::unique_ptr<RowGroupReader>> {
-    if (row_group >= s.row_groups.size() || leaves.empty() || batch_rows <= 0) {
-      return InternalError("no such read of a Parquet file");
-    }
-    std::vector<io::ByteRange> ranges;
-    for (int leaf : leaves) ranges.push_back(DELENDA_TRY(ChunkRange(row_group, leaf)));
-    auto input = std::make_shared<InputAdapter>(s.file, s.size);
-    input->Serve(s.tail_offset, s.tail, *s.tail);
-    if (earlier != nullptr) input->ServeAllOf(*earlier->state_->input);
-    DELENDA_TRY(input->Fetch(ranges));
-
-    auto state = std::make_unique<RowGroupReader::State>();
-    state->input = input;
-    auto raw = ::parquet::ParquetFileReader::Open(input, ::parquet::default_reader_properties(), s.metadata);
-    state->reader = DELENDA_TRY(ToResult(
-        ::parquet::arrow::FileReader::Make(arrow::default_memory_pool(), std::move(raw), ArrowProperties(batch_rows))));
-    state->batches = DELENDA_TRY(ToResult(state->reader->GetRecordBatchReader({static_cast<int>(row_group)}, leaves)));
-    state->schema = state->batches->schema();
-    state->path = path();
-    state->row_group = row_group;
-    state->num_rows = s.row_groups[row_group].num_rows;
-    return std::unique_ptr<RowGroupReader>(new RowGroupReader(std::move(state)));
-  };
-  Result<std::unique_ptr<RowGroupReader>> reader = Guarded(open);
-  if (!reader) reader.error().Add("row group", row_group).Add("file", path());
-  return reader;
 }
 
 }  // namespace delenda::parquet

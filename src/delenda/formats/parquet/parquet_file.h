@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "delenda/base/result.h"
+#include "delenda/formats/parquet/row_mask.h"
 #include "delenda/io/file_io.h"
 #include "delenda/io/ranges.h"
 
@@ -61,6 +62,11 @@ struct Leaf {
 };
 
 // One row group's batches, in row order.
+//
+// EXAMPLE  while (const int64_t rows = DELENDA_TRY(reader->Begin())) {
+//            const Selection live = ...;  // of these rows
+//            if (live.Count() != 0) Use(*DELENDA_TRY(reader->Take(RowMask(live.bytes(), 0), live.Count())));
+//          }
 class RowGroupReader {
  public:
   ~RowGroupReader();
@@ -69,8 +75,15 @@ class RowGroupReader {
 
   // The file's schema cut down to the wanted leaves.
   const std::shared_ptr<arrow::Schema>& schema() const;
-  // The next batch, never empty; null after the row group's last row. Corrupt if the columns hold fewer or more rows
-  // than the row group: every later position would be off.
+
+  // Begins the next batch and says how many rows it has; 0 after the row group's last row. Of a batch that is not taken
+  // little or nothing is decoded. Corrupt if the columns hold fewer or more rows than the row group: every later
+  // position would be off.
+  Result<int64_t> Begin();
+  // Those rows of the batch that are kept, `count` of them. Once for each batch, at most.
+  Result<std::shared_ptr<arrow::RecordBatch>> Take(const RowMask& kept, int64_t count);
+
+  // All rows of the next batch; null after the row group's last row.
   Result<std::shared_ptr<arrow::RecordBatch>> Next();
 
  private:
@@ -103,7 +116,8 @@ class ParquetFile {
   Result<LeafStatistics> Statistics(size_t row_group, int leaf) const;
 
   // Fetches the column chunks of these leaves (ascending, at least one), ranges that lie close together in one request,
-  // and nothing else of the file. What `earlier`, a reader of this file, has fetched is not fetched again.
+  // and nothing else of the file. What `earlier`, a reader of this file, has fetched is not fetched again. (Of a file
+  // where seeks are cheap, chunks are read piece by piece as they are decoded.)
   Result<std::unique_ptr<RowGroupReader>> Read(size_t row_group, const std::vector<int>& leaves, int64_t batch_rows,
                                                const RowGroupReader* earlier = nullptr) const;
 
