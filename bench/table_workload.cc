@@ -5,8 +5,8 @@
 //                  [--threads N]
 //
 // arrow: makes every Arrow batch and drops it; count: Table::Count; count_sum: reads the first column and adds it up;
-// plan: Table::Plan. Last line: {"rows": N, "sum": S, "wall_s": T}; rows of `plan` are data files, its sum the delete
-// files attached to them. T begins before the table is opened.
+// plan: Table::Plan. Last line: {"rows": N, "sum": S, "wall_s": T}, S for count_sum and plan only; rows of `plan` are
+// data files, its sum the delete files attached to them. T begins before the table is opened.
 #include <delenda/table.h>
 
 #include <algorithm>
@@ -24,8 +24,8 @@ namespace {
 
 struct Answer {
   uint64_t rows = 0;
-  int64_t sum = 0;
-  std::optional<delenda::PlanInfo> plan = {};  // outlives the clock: the caller would keep it
+  std::optional<int64_t> sum = std::nullopt;
+  std::optional<delenda::PlanInfo> plan = std::nullopt;  // outlives the clock: the caller would keep it
 };
 
 [[noreturn]] void Fail(const std::string& message) {
@@ -70,16 +70,18 @@ std::optional<std::vector<std::string>> Columns(std::string_view text) {
 // Adds up column 0, 64-bit integers without NULL.
 Answer ReadRows(delenda::RowStream rows, bool add_up) {
   Answer answer;
+  int64_t sum = 0;
   ArrowArray batch;
   while (OrFail(rows.Next(&batch))) {
     answer.rows += static_cast<uint64_t>(batch.length);
     if (add_up) {
       const ArrowArray& column = *batch.children[0];
       const int64_t* values = static_cast<const int64_t*>(column.buffers[1]) + column.offset;
-      for (int64_t i = 0; i < column.length; ++i) answer.sum += values[i];
+      for (int64_t i = 0; i < column.length; ++i) sum += values[i];
     }
     batch.release(&batch);
   }
+  if (add_up) answer.sum = sum;
   return answer;
 }
 
@@ -94,10 +96,10 @@ Answer Ask(const delenda::Table& table, const std::string& output, delenda::Scan
     return ReadRows(OrFail(table.Scan(options)), true);
   }
   if (output != "plan") Fail("unknown output " + output);
-  Answer answer{.plan = OrFail(table.Plan(options))};
+  Answer answer{.rows = 0, .sum = 0, .plan = OrFail(table.Plan(options))};
   answer.rows = answer.plan->files.size();
   for (const delenda::DataFileInfo& file : answer.plan->files)
-    answer.sum +=
+    *answer.sum +=
         static_cast<int64_t>(file.dv.has_value() + file.position_deletes.size() + file.equality_deletes.size());
   return answer;
 }
@@ -116,7 +118,8 @@ int main(int count, char** arguments) {
   const Answer answer =
       Ask(table, given["--output"], {.columns = Columns(given["--columns"]), .where = Where(given["--filter"])});
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
-  std::printf("{\"rows\": %llu, \"sum\": %lld, \"wall_s\": %.7f}\n", static_cast<unsigned long long>(answer.rows),
-              static_cast<long long>(answer.sum), wall.count());
+  std::printf("{\"rows\": %llu, ", static_cast<unsigned long long>(answer.rows));
+  if (answer.sum) std::printf("\"sum\": %lld, ", static_cast<long long>(*answer.sum));
+  std::printf("\"wall_s\": %.7f}\n", wall.count());
   return 0;
 }

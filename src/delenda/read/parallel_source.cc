@@ -1,10 +1,12 @@
 #include <arrow/record_batch.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -51,10 +53,12 @@ class ParallelSource final : public BatchSource {
   }
 
  private:
-  // A row group that is being read or waits for it.
+  // A row group, or a part of one, that is being read or waits for it.
   struct Unit {
     std::shared_ptr<const OpenTask> task;
     size_t row_group = 0;
+    int64_t first_row = 0, end_row = 0;
+    bool last = true;            // of its row group
     std::deque<BatchRef> ready;  // in order only
     bool done = false;
   };
@@ -64,8 +68,8 @@ class ParallelSource final : public BatchSource {
     size_t units_left = 0;      // not read to their end
     std::deque<UnitRef> units;  // in order only: not yet handed out whole
   };
-  // Plan order: task, then row group.
-  using UnitKey = std::pair<size_t, size_t>;
+  // Plan order: task, row group, first row.
+  using UnitKey = std::tuple<size_t, size_t, int64_t>;
 
   // --- The caller's side, under the lock. Nothing: wait. Null: the end.
 
@@ -114,7 +118,7 @@ class ParallelSource final : public BatchSource {
     if (!ordered_ || begun_ < 2 * threads_) return true;
     // Too far ahead, except for the one that the caller waits for: without it nothing would move.
     const UnitKey& key = pending_.begin()->first;
-    return key.first == turn_ && slots_[turn_].units.front() == pending_.begin()->second;
+    return std::get<0>(key) == turn_ && slots_[turn_].units.front() == pending_.begin()->second;
   }
 
   bool MayOpen() const {
@@ -155,21 +159,34 @@ class ParallelSource final : public BatchSource {
     if (!task) return Fail(std::move(task).error());
     Slot& slot = slots_[index];
     slot.opened = true;
-    slot.units_left = (*task)->row_groups.size();
-    if (slot.units_left == 0) context_.Finish(**task);
+    if ((*task)->row_groups.empty()) context_.Finish(**task);
+    // The last row groups are cut, so that no thread is idle while another one reads alone. (A few pages are then
+    // decompressed by both.) Not for changes: what is read along for other tasks is a whole row group's.
+    const bool is_cut = index + threads_ >= slots_.size() && context_.change(index) == nullptr;
+    const auto parts = static_cast<int64_t>(is_cut ? threads_ : 1);
+    const int64_t batch_rows = context_.options().batch_rows;
     for (const size_t row_group : (*task)->row_groups) {
-      auto unit = std::make_shared<Unit>();
-      unit->task = *task;
-      unit->row_group = row_group;
-      if (ordered_) slot.units.push_back(unit);
-      pending_.emplace(UnitKey(index, row_group), std::move(unit));
+      const int64_t rows = (*task)->data->file->row_groups()[row_group].num_rows;
+      const int64_t batches = rows / batch_rows + (rows % batch_rows != 0 ? 1 : 0);
+      const int64_t step = parts == 1 ? rows : (batches + parts - 1) / parts * batch_rows;
+      for (int64_t first = 0; first < rows; first += step) {
+        auto unit = std::make_shared<Unit>();
+        unit->task = *task;
+        unit->row_group = row_group;
+        unit->first_row = first;
+        unit->end_row = std::min(rows, first + step);
+        unit->last = unit->end_row == rows;
+        if (ordered_) slot.units.push_back(unit);
+        pending_.emplace(UnitKey(index, row_group, first), std::move(unit));
+        ++slot.units_left;
+      }
     }
   }
 
   void Read(const UnitRef& unit, std::unique_lock<std::mutex>& lock) {
     lock.unlock();
     {
-      RowGroupScan scan(context_, unit->task, unit->row_group);
+      RowGroupScan scan(context_, unit->task, unit->row_group, unit->first_row, unit->end_row);
       for (;;) {
         Result<BatchRef> batch = scan.Next();
         lock.lock();
@@ -190,7 +207,7 @@ class ParallelSource final : public BatchSource {
     if (!ordered_) --begun_;
     lock.unlock();
     if (last) context_.Finish(*task);
-    context_.RowGroupDone();
+    if (unit->last) context_.RowGroupDone();
     lock.lock();
   }
 

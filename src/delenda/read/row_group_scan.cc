@@ -62,13 +62,17 @@ Result<ArrayRef> PartitionColumn(const plan::ScanPlan& plan, const ContentFile& 
 
 }  // namespace
 
-RowGroupScan::RowGroupScan(ScanContext& context, std::shared_ptr<const OpenTask> task, size_t row_group)
+RowGroupScan::RowGroupScan(ScanContext& context, std::shared_ptr<const OpenTask> task, size_t row_group, int64_t first,
+                           int64_t end)
     : context_(context),
       task_(std::move(task)),
       row_group_(row_group),
       check_keys_(task_->ChecksKeys(row_group)),
       column_plan_(check_keys_ ? task_->with_keys : task_->plain),
-      info_(task_->data->file->row_groups()[row_group]) {}
+      info_(task_->data->file->row_groups()[row_group]),
+      first_row_(first),
+      end_row_(std::min(end, info_.num_rows)),
+      next_row_(first) {}
 RowGroupScan::~RowGroupScan() {
   // Not read to the end: nobody gets half of its rows.
   for (const Rider& rider : riders_) context_.taken_along().Release(rider.bytes);
@@ -143,8 +147,9 @@ Result<void> RowGroupScan::Decide(std::span<const ArrayRef> columns, int64_t beg
 
 Result<bool> RowGroupScan::FirstPass() {
   const int64_t batch_rows = context_.options().batch_rows;
-  Selection matching(info_.num_rows);
-  int64_t begin = 0;
+  const int64_t all_rows = end_row_ - first_row_;
+  Selection matching(all_rows);
+  int64_t begin = 0;  // from first_row_ on
   const auto evaluate = [&](const arrow::RecordBatch* batch, int64_t rows) -> Result<void> {
     DELENDA_TRY(context_.CheckCancelled());
     const auto columns = DELENDA_TRY(column_plan_.deciding.Adapt(batch, rows));
@@ -157,15 +162,16 @@ Result<bool> RowGroupScan::FirstPass() {
     return {};
   };
   if (column_plan_.deciding.leaves().empty()) {
-    while (begin < info_.num_rows) DELENDA_TRY(evaluate(nullptr, std::min(batch_rows, info_.num_rows - begin)));
+    while (begin < all_rows) DELENDA_TRY(evaluate(nullptr, std::min(batch_rows, all_rows - begin)));
   } else {
-    filter_reader_ = DELENDA_TRY(task_->data->file->Read(row_group_, column_plan_.deciding.leaves(), batch_rows));
+    filter_reader_ = DELENDA_TRY(task_->data->file->Read(row_group_, column_plan_.deciding.leaves(), batch_rows,
+                                                         {first_row_, end_row_, nullptr, decoder_}));
     while (const auto batch = DELENDA_TRY(filter_reader_->Next()))
       DELENDA_TRY(evaluate(batch.get(), batch->num_rows()));
   }
-  if (const std::optional<Selection> live = LiveRows(0, info_.num_rows)) matching &= *live;
+  if (const std::optional<Selection> live = LiveRows(first_row_, all_rows)) matching &= *live;
   const int64_t count = matching.Count();
-  if (count != info_.num_rows) selected_ = std::move(matching);
+  if (count != all_rows) selected_ = std::move(matching);
   return count != 0;
 }
 
@@ -174,18 +180,20 @@ Result<std::shared_ptr<arrow::RecordBatch>> RowGroupScan::NextOrError() {
   if (!started_) {
     started_ = true;
     if (context_.change(task_->index) != nullptr && !check_keys_) Board();
-    if (ready_) next_row_ = info_.num_rows;
-    if (next_row_ < info_.num_rows && column_plan_.two_passes && !DELENDA_TRY(FirstPass())) next_row_ = info_.num_rows;
-    if (reads && next_row_ < info_.num_rows) {
-      reader_ = DELENDA_TRY(task_->data->file->Read(row_group_, column_plan_.columns.leaves(),
-                                                    context_.options().batch_rows, filter_reader_.get()));
+    if (ready_) next_row_ = end_row_;
+    if (next_row_ < end_row_) decoder_ = context_.BorrowDecoder();
+    if (next_row_ < end_row_ && column_plan_.two_passes && !DELENDA_TRY(FirstPass())) next_row_ = end_row_;
+    if (reads && next_row_ < end_row_) {
+      reader_ =
+          DELENDA_TRY(task_->data->file->Read(row_group_, column_plan_.columns.leaves(), context_.options().batch_rows,
+                                              {first_row_, end_row_, filter_reader_.get(), decoder_}));
       filter_reader_.reset();
     }
   }
   if (ready_) return next_ready_ < ready_->size() ? (*ready_)[next_ready_++] : nullptr;
-  while (next_row_ < info_.num_rows) {
+  while (next_row_ < end_row_) {
     DELENDA_TRY(context_.CheckCancelled());
-    int64_t rows = std::min(context_.options().batch_rows, info_.num_rows - next_row_);
+    int64_t rows = std::min(context_.options().batch_rows, end_row_ - next_row_);
     if (reads) {
       rows = DELENDA_TRY(reader_->Begin());
       if (rows == 0) return InternalError("a row group ended early");
@@ -195,7 +203,7 @@ Result<std::shared_ptr<arrow::RecordBatch>> RowGroupScan::NextOrError() {
 
     std::optional<Selection> matching, live;
     if (column_plan_.two_passes) {
-      if (selected_) matching = selected_->Slice(begin, rows);
+      if (selected_) matching = selected_->Slice(begin - first_row_, rows);
     } else {
       live = LiveRows(begin, rows);
     }
@@ -209,7 +217,7 @@ Result<std::shared_ptr<arrow::RecordBatch>> RowGroupScan::NextOrError() {
     std::shared_ptr<arrow::RecordBatch> batch;
     if (reads && decoded_rows != 0) batch = DELENDA_TRY(reader_->Take(MaskOf(decoded), decoded_rows));
     // The last batch: see that nothing follows it, which would mean that the columns and the row count disagree.
-    if (reads && next_row_ == info_.num_rows && DELENDA_TRY(reader_->Begin()) != 0)
+    if (reads && next_row_ == end_row_ && DELENDA_TRY(reader_->Begin()) != 0)
       return Corrupt("more rows than the row group has");
     if (decoded_rows == 0) continue;
     std::vector<ArrayRef> columns = DELENDA_TRY(column_plan_.columns.Adapt(batch.get(), decoded_rows));

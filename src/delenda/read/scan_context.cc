@@ -307,6 +307,23 @@ void ScanContext::Finish(const OpenTask& task) {
   }
 }
 
+std::shared_ptr<parquet::DecodeContext> ScanContext::BorrowDecoder() {
+  std::unique_ptr<parquet::DecodeContext> decoder;
+  {
+    std::lock_guard lock(decoders_mutex_);
+    if (!decoders_.empty()) {
+      decoder = std::move(decoders_.back());
+      decoders_.pop_back();
+    }
+  }
+  if (!decoder) decoder = std::make_unique<parquet::DecodeContext>();
+  return {decoder.release(), [this](parquet::DecodeContext* returned) {
+            std::unique_ptr<parquet::DecodeContext> owned(returned);
+            std::lock_guard lock(decoders_mutex_);
+            decoders_.push_back(std::move(owned));
+          }};
+}
+
 void ScanContext::RowGroupDone() {
   const uint64_t done = ++row_groups_done_;
   if (!options_.hooks.progress) return;

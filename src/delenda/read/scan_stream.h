@@ -30,7 +30,7 @@ struct ReadOptions {
   // Changes: bytes that rows of later snapshots may take which were read along with earlier ones of the same row group.
   uint64_t lookahead_memory = uint64_t{64} << 20;
   // Rows of a batch, at most.
-  int64_t batch_rows = 64 * 1024;
+  int64_t batch_rows = 32 * 1024;
   Hooks hooks = {};
 };
 

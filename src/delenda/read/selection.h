@@ -49,15 +49,26 @@ class Selection {
   }
   // Rows [begin, begin + part.rows()) become those of `part`.
   void Assign(int64_t begin, const Selection& part) {
-    for (int64_t i = 0; i < part.rows(); ++i) {
-      const int64_t row = begin + i;
-      uint64_t& word = words_[static_cast<size_t>(row) / 64];
-      const uint64_t bit = uint64_t{1} << (row % 64);
-      word = part.Kept(i) ? word | bit : word & ~bit;
+    const int64_t shift = begin % 64;
+    for (int64_t row = 0; row < part.rows(); row += 64) {
+      const int64_t count = part.rows() - row < 64 ? part.rows() - row : 64;
+      const uint64_t places = ~uint64_t{0} >> (64 - count);
+      const uint64_t bits = part.words_[static_cast<size_t>(row) / 64];
+      uint64_t* word = &words_[static_cast<size_t>(begin + row) / 64];
+      word[0] = (word[0] & ~(places << shift)) | bits << shift;
+      if (shift + count > 64) word[1] = (word[1] & ~(places >> (64 - shift))) | bits >> (64 - shift);
     }
   }
   Selection Slice(int64_t begin, int64_t rows) const {
-    return Where(rows, [&](int64_t row) { return Kept(begin + row); });
+    Selection result(rows);
+    const int64_t shift = begin % 64;
+    size_t from = static_cast<size_t>(begin) / 64;
+    for (uint64_t& word : result.words_) {
+      word = words_[from++] >> shift;
+      if (shift != 0 && from < words_.size()) word |= words_[from] << (64 - shift);
+    }
+    result.ClearTail();
+    return result;
   }
   void Invert() {
     for (uint64_t& word : words_) word = ~word;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <list>
 #include <map>
 #include <memory>
@@ -16,6 +17,7 @@
 
 #include "delenda/base/once.h"
 #include "delenda/base/result.h"
+#include "delenda/formats/parquet/decode_context.h"
 #include "delenda/formats/parquet/parquet_file.h"
 #include "delenda/formats/positions/position_set.h"
 #include "delenda/plan/change_task.h"
@@ -121,6 +123,9 @@ class ScanContext {
   // To be called once for each task when its row groups are read: lets go of what no other task needs.
   void Finish(const OpenTask& task);
 
+  // For the reader of one row group, which is not to outlive this: what an earlier one has given back, or a new one.
+  std::shared_ptr<parquet::DecodeContext> BorrowDecoder();
+
   void RowGroupDone();
   Result<void> CheckCancelled() const;
   ReadMetrics metrics() const;
@@ -171,16 +176,20 @@ class ScanContext {
   // Changes come back to the same files: the ones that were opened last, so that few are open at a time.
   std::list<std::shared_ptr<const parquet::ParquetFile>> recent_files_;
   std::mutex mutex_;  // of what `pending` counts down, and the shared pointers beside it
+  std::mutex decoders_mutex_;
+  std::vector<std::unique_ptr<parquet::DecodeContext>> decoders_;  // that nobody uses
 
   std::atomic<uint64_t> rows_{0}, row_groups_{0}, row_groups_pruned_{0}, row_groups_all_deleted_{0},
       row_groups_unchanged_{0};
   std::atomic<uint64_t> row_groups_done_{0}, tasks_opened_{0};
 };
 
-// The live, matching rows of one row group, as batches of the scan's schema.
+// The live, matching rows of one row group, or of a part of it, as batches of the scan's schema.
 class RowGroupScan {
  public:
-  RowGroupScan(ScanContext& context, std::shared_ptr<const OpenTask> task, size_t row_group);
+  // Only the rows [first, end) of the row group.
+  RowGroupScan(ScanContext& context, std::shared_ptr<const OpenTask> task, size_t row_group, int64_t first = 0,
+               int64_t end = std::numeric_limits<int64_t>::max());
   ~RowGroupScan();
 
   // Never empty; null at the end.
@@ -217,8 +226,11 @@ class RowGroupScan {
   const ColumnPlan& column_plan_;
   parquet::RowGroup info_;
   bool started_ = false;
-  int64_t next_row_ = 0;               // within the row group
-  std::optional<Selection> selected_;  // of the whole row group, after a first pass
+  int64_t first_row_;  // within the row group, as are the next two
+  int64_t end_row_;
+  int64_t next_row_;
+  std::optional<Selection> selected_;  // of all rows from first_row_ to end_row_, after a first pass
+  std::shared_ptr<parquet::DecodeContext> decoder_;
   std::unique_ptr<parquet::RowGroupReader> filter_reader_;
   std::unique_ptr<parquet::RowGroupReader> reader_;
 

@@ -1,14 +1,8 @@
 #include "delenda/formats/parquet/chunk_pages.h"
 
-#include <arrow/util/compression.h>
-#include <zstd.h>
-
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <utility>
-
-#include "delenda/formats/parquet/arrow_status.h"
 
 namespace delenda::parquet {
 namespace {
@@ -23,15 +17,6 @@ constexpr uint64_t kHeaderBytes = 256;
 
 }  // namespace
 
-std::byte* Scratch::Resize(size_t size) {
-  if (size > capacity_) {
-    bytes_.reset();
-    bytes_ = std::make_unique_for_overwrite<std::byte[]>(size);
-    capacity_ = size;
-  }
-  return bytes_.get();
-}
-
 Result<ByteView> ChunkBytes::View(uint64_t offset, uint64_t length) {
   if (offset > range_.length || length > range_.length - offset) {
     return Corrupt("a page needs {} bytes at byte {} of its column chunk, which has {}", length, offset, range_.length);
@@ -42,58 +27,17 @@ Result<ByteView> ChunkBytes::View(uint64_t offset, uint64_t length) {
   const uint64_t wanted = std::max(length, std::min(kPieceBytes, range_.length - offset));
   // What is held of the wanted bytes is moved, not read again.
   const uint64_t kept = offset >= held_offset_ && offset < held_end ? held_end - offset : 0;
-  Scratch larger;
-  const bool grow = wanted > buffer_.capacity();
-  std::byte* to = (grow ? larger : buffer_).Resize(static_cast<size_t>(wanted));
+  std::shared_ptr<RecycledBuffer> larger;
+  if (!piece_ || static_cast<uint64_t>(piece_->room()) < wanted)
+    larger = DELENDA_TRY(context_->buffers->Allocate(static_cast<int64_t>(wanted)));
+  std::byte* to = (larger ? larger : piece_)->bytes();
   if (kept != 0) std::memmove(to, held_.data() + (offset - held_offset_), static_cast<size_t>(kept));
-  if (grow) std::swap(buffer_, larger);
+  if (larger) piece_ = std::move(larger);
   held_ = {};
   DELENDA_TRY(file_->ReadAt(range_.offset + offset + kept, std::span(to + kept, static_cast<size_t>(wanted - kept))));
   held_ = ByteView(to, static_cast<size_t>(wanted));
   held_offset_ = offset;
   return held_.first(static_cast<size_t>(length));
-}
-
-struct Decompressor::State {
-  struct FreeZstd {
-    void operator()(ZSTD_DCtx* at) const { ZSTD_freeDCtx(at); }
-  };
-  std::unique_ptr<ZSTD_DCtx, FreeZstd> zstd;
-  std::map<Codec::type, std::unique_ptr<arrow::util::Codec>> others;
-};
-
-Decompressor::Decompressor() : state_(std::make_unique<State>()) {}
-Decompressor::~Decompressor() = default;
-
-bool Decompressor::Supports(Codec::type codec) {
-  switch (codec) {
-    case Codec::UNCOMPRESSED:
-    case Codec::ZSTD: return true;
-    case Codec::SNAPPY:
-    case Codec::GZIP:
-    case Codec::BROTLI:
-    case Codec::LZ4: return arrow::util::Codec::IsAvailable(codec);
-    default: return false;
-  }
-}
-
-Result<void> Decompressor::Decompress(Codec::type codec, ByteView stored, std::span<std::byte> out) {
-  uint64_t decoded = 0;
-  if (codec == Codec::ZSTD) {
-    if (!state_->zstd) state_->zstd.reset(ZSTD_createDCtx());
-    if (!state_->zstd) return IoError("out of memory");
-    const size_t size = ZSTD_decompressDCtx(state_->zstd.get(), out.data(), out.size(), stored.data(), stored.size());
-    if (ZSTD_isError(size)) return Corrupt("damaged Zstandard frame: {}", ZSTD_getErrorName(size));
-    decoded = size;
-  } else {
-    std::unique_ptr<arrow::util::Codec>& known = state_->others[codec];
-    if (!known) known = DELENDA_TRY(ToResult(arrow::util::Codec::Create(codec)));
-    decoded = static_cast<uint64_t>(DELENDA_TRY(
-        ToResult(known->Decompress(static_cast<int64_t>(stored.size()), reinterpret_cast<const uint8_t*>(stored.data()),
-                                   static_cast<int64_t>(out.size()), reinterpret_cast<uint8_t*>(out.data())))));
-  }
-  if (decoded != out.size()) return Corrupt("expected {} bytes in a page, found {}", out.size(), decoded);
-  return {};
 }
 
 Result<bool> ChunkPages::Next() {
@@ -132,12 +76,14 @@ Result<ByteView> ChunkPages::Load() {
       return Corrupt("a page that is not compressed has {} bytes and {}", header_.stored_bytes, header_.decoded_bytes);
     return stored;
   }
-  std::byte* out = decoded_.Resize(header_.decoded_bytes);
+  if (!decoded_ || decoded_->room() < int64_t{header_.decoded_bytes})
+    decoded_ = DELENDA_TRY(context_->buffers->Allocate(header_.decoded_bytes));
+  std::byte* out = decoded_->bytes();
   if (levels != 0) std::memcpy(out, stored.data(), static_cast<size_t>(levels));
   const std::span<std::byte> values(out + levels, static_cast<size_t>(header_.decoded_bytes - levels));
   // Some writers store nothing at all of a page without values.
   if (!values.empty())
-    DELENDA_TRY(decompressor_->Decompress(codec_, stored.subspan(static_cast<size_t>(levels)), values));
+    DELENDA_TRY(context_->decompressor.Decompress(codec_, stored.subspan(static_cast<size_t>(levels)), values));
   return ByteView(out, header_.decoded_bytes);
 }
 

@@ -3,7 +3,6 @@
 #include <arrow/array.h>
 #include <arrow/array/data.h>
 #include <arrow/buffer.h>
-#include <arrow/memory_pool.h>
 #include <arrow/type.h>
 #include <parquet/metadata.h>
 #include <parquet/schema.h>
@@ -248,7 +247,7 @@ Result<void> FlatColumn::AppendSparse(int64_t rows, const RowMask& kept) {
   if (kept_values != count) {
     DELENDA_TRY(MakeValidity());
     Spread(count, kept_values, RowMask(reinterpret_cast<const uint8_t*>(row_valid_.data()), 0));
-    auto* bits = reinterpret_cast<uint8_t*>(const_cast<uint8_t*>(validity_->mutable_data()));
+    uint8_t* bits = validity_->mutable_data();
     for (int64_t row = 0; row < count; ++row) {
       if ((row_valid_[static_cast<size_t>(row / 64)] >> (row % 64) & 1) == 0) {
         const int64_t at = written_ + row;
@@ -265,7 +264,7 @@ Result<void> FlatColumn::AppendSparse(int64_t rows, const RowMask& kept) {
 // All valid; NULLs are then cleared.
 Result<void> FlatColumn::MakeValidity() {
   if (validity_) return {};
-  validity_ = std::shared_ptr<arrow::Buffer>(DELENDA_TRY(ToResult(arrow::AllocateBuffer((batch_count_ + 7) / 8))));
+  validity_ = DELENDA_TRY(buffers().Allocate((batch_count_ + 7) / 8));
   std::memset(validity_->mutable_data(), 0xff, static_cast<size_t>(validity_->size()));
   // Bits behind the last row are compared by nobody, but let equal arrays have equal bytes.
   if (batch_count_ % 8 != 0)

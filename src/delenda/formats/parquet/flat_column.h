@@ -63,6 +63,7 @@ class FlatColumn {
   virtual Result<std::shared_ptr<arrow::Array>> End(std::shared_ptr<arrow::Buffer> validity, int64_t null_count) = 0;
 
   const std::shared_ptr<arrow::DataType>& type() const { return type_; }
+  BufferRecycler& buffers() const { return *pages_.context().buffers; }
   int64_t written() const { return written_; }
   ByteView plain_;      // values of the page that are left, when they are plainly encoded
   HybridRuns indices_;  // else
@@ -101,7 +102,7 @@ class FlatColumn {
   // The batch that is being read.
   int64_t batch_count_ = 0;
   int64_t written_ = 0;
-  std::shared_ptr<arrow::Buffer> validity_;  // from the first NULL on
+  std::shared_ptr<RecycledBuffer> validity_;  // from the first NULL on
   int64_t null_count_ = 0;
   std::vector<uint64_t> value_mask_, row_valid_;
 };

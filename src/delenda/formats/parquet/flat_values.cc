@@ -4,7 +4,6 @@
 #include <arrow/array/data.h>
 #include <arrow/array/util.h>
 #include <arrow/buffer.h>
-#include <arrow/memory_pool.h>
 #include <arrow/type.h>
 #include <parquet/metadata.h>
 #include <parquet/schema.h>
@@ -13,8 +12,6 @@
 #include <limits>
 #include <utility>
 #include <vector>
-
-#include "delenda/formats/parquet/arrow_status.h"
 
 namespace delenda::parquet {
 namespace {
@@ -110,17 +107,11 @@ class FixedValues final : public FlatColumn {
   }
 
   Result<void> Begin(int64_t count) override {
-    const auto size = count * static_cast<int64_t>(convert_.out());
-    std::unique_ptr<arrow::ResizableBuffer> buffer =
-        DELENDA_TRY(ToResult(arrow::AllocateResizableBuffer(size + kCompactSlack)));
-    DELENDA_TRY(ToResult(buffer->Resize(size, /*shrink_to_fit=*/false)));
-    values_ = std::move(buffer);
+    values_ = DELENDA_TRY(buffers().Allocate(count * static_cast<int64_t>(convert_.out()), kCompactSlack));
     return {};
   }
 
-  std::byte* At(int64_t row) const {
-    return reinterpret_cast<std::byte*>(values_->mutable_data()) + static_cast<size_t>(row) * convert_.out();
-  }
+  std::byte* At(int64_t row) const { return values_->bytes() + static_cast<size_t>(row) * convert_.out(); }
 
   Result<void> CheckLeft(int64_t values) const {
     if (static_cast<uint64_t>(values) > plain_.size() / convert_.in())
@@ -191,7 +182,7 @@ class FixedValues final : public FlatColumn {
 
   Convert convert_;
   std::vector<std::byte> dictionary_;  // as Arrow has the values
-  std::shared_ptr<arrow::Buffer> values_;
+  std::shared_ptr<RecycledBuffer> values_;
 };
 
 // Strings and bytes. Short ones are copied 16 bytes at a time, whatever their length: what is too much is overwritten
@@ -248,15 +239,12 @@ class VariableValues final : public FlatColumn {
 
   Result<void> Begin(int64_t count) override {
     const auto size = (count + 1) * static_cast<int64_t>(sizeof(int32_t));
-    std::unique_ptr<arrow::ResizableBuffer> offsets =
-        DELENDA_TRY(ToResult(arrow::AllocateResizableBuffer(size + kCompactSlack)));
-    DELENDA_TRY(ToResult(offsets->Resize(size, /*shrink_to_fit=*/false)));
-    offsets_ = std::move(offsets);
+    offsets_ = DELENDA_TRY(buffers().Allocate(size, kCompactSlack));
     Offsets()[0] = 0;
     used_ = 0;
-    bytes_ = DELENDA_TRY(ToResult(arrow::AllocateResizableBuffer(0)));
     // About as much as the batch before: growing means copying.
-    return Reserve(last_used_ + last_used_ / 16);
+    bytes_ = DELENDA_TRY(buffers().Allocate(static_cast<int64_t>(last_used_ + last_used_ / 16), kShort));
+    return {};
   }
 
   int32_t* Offsets() const { return reinterpret_cast<int32_t*>(offsets_->mutable_data()); }
@@ -266,9 +254,12 @@ class VariableValues final : public FlatColumn {
     const size_t needed = used_ + more + kShort;
     if (needed > static_cast<size_t>(std::numeric_limits<int32_t>::max()))
       return Corrupt("a batch of values has more than 2 GiB: more than the column chunk is said to have");
-    if (static_cast<int64_t>(needed) <= bytes_->capacity()) return {};
-    DELENDA_TRY(ToResult(bytes_->Resize(static_cast<int64_t>(used_), /*shrink_to_fit=*/false)));
-    return ToResult(bytes_->Reserve(std::max(static_cast<int64_t>(needed), bytes_->capacity() / 2 * 3)));
+    if (static_cast<int64_t>(needed) <= bytes_->room()) return {};
+    const int64_t size = std::max(static_cast<int64_t>(needed), bytes_->room() / 2 * 3);
+    std::shared_ptr<RecycledBuffer> larger = DELENDA_TRY(buffers().Allocate(size));
+    std::memcpy(larger->bytes(), bytes_->bytes(), used_);
+    bytes_ = std::move(larger);
+    return {};
   }
 
   Result<void> AppendPlain(int64_t values, const RowMask& kept) override {
@@ -276,7 +267,7 @@ class VariableValues final : public FlatColumn {
     DELENDA_TRY(Reserve(plain_.size()));
     const std::byte* at = plain_.data();
     const std::byte* const end = at + plain_.size();
-    auto* const to = reinterpret_cast<std::byte*>(bytes_->mutable_data());
+    std::byte* const to = bytes_->bytes();
     int32_t* next = Offsets() + written() + 1;
     size_t used = used_;
     for (int64_t first = 0; first < values; first += 64) {
@@ -318,7 +309,7 @@ class VariableValues final : public FlatColumn {
     int32_t* next = Offsets() + written() + 1;
     const auto gather = [&](const uint32_t* indices, int64_t first, int64_t count) -> Result<void> {
       DELENDA_TRY(Reserve(static_cast<size_t>(count * longest_)));
-      auto* const to = reinterpret_cast<std::byte*>(bytes_->mutable_data());
+      std::byte* const to = bytes_->bytes();
       const RowMask part = kept.From(first);
       const bool all_short = longest_ <= static_cast<int64_t>(kShort);
       size_t used = used_;
@@ -354,7 +345,7 @@ class VariableValues final : public FlatColumn {
   }
 
   Result<std::shared_ptr<arrow::Array>> End(std::shared_ptr<arrow::Buffer> validity, int64_t null_count) override {
-    DELENDA_TRY(ToResult(bytes_->Resize(static_cast<int64_t>(used_), /*shrink_to_fit=*/false)));
+    bytes_->SetSize(static_cast<int64_t>(used_));
     last_used_ = used_;
     return arrow::MakeArray(arrow::ArrayData::Make(
         type(), written(),
@@ -366,8 +357,8 @@ class VariableValues final : public FlatColumn {
   std::vector<std::byte> entry_bytes_;  // of the dictionary, and what is copied too much
   int64_t longest_ = 0;                 // of its values
 
-  std::shared_ptr<arrow::Buffer> offsets_;
-  std::unique_ptr<arrow::ResizableBuffer> bytes_;
+  std::shared_ptr<RecycledBuffer> offsets_;
+  std::shared_ptr<RecycledBuffer> bytes_;
   size_t used_ = 0;
   size_t last_used_ = 0;  // by the batch before
 };

@@ -48,12 +48,12 @@ Result<void> InputAdapter::Fetch(std::span<const io::ByteRange> wanted, const io
   return {};
 }
 
-Result<ChunkBytes> InputAdapter::Chunk(io::ByteRange range) const {
+Result<ChunkBytes> InputAdapter::Chunk(io::ByteRange range, DecodeContext& context) const {
   if (const Piece* piece = Find(range.offset, range.length)) {
     return ChunkBytes(piece->buffer, piece->bytes.subspan(static_cast<size_t>(range.offset - piece->offset),
                                                           static_cast<size_t>(range.length)));
   }
-  return ChunkBytes(file_, range);
+  return ChunkBytes(file_, range, context);
 }
 
 const InputAdapter::Piece* InputAdapter::Find(uint64_t offset, uint64_t length) const {

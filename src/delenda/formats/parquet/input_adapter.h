@@ -29,7 +29,7 @@ class InputAdapter final : public arrow::io::RandomAccessFile {
   // Keep what another adapter of the same file keeps.
   void ServeAllOf(const InputAdapter& other);
   // The bytes of a column chunk: what is kept of them, else by pieces of the file.
-  Result<ChunkBytes> Chunk(io::ByteRange range) const;
+  Result<ChunkBytes> Chunk(io::ByteRange range, DecodeContext& context) const;
   // Fetch ranges in few requests (io/ranges.h) and keep them.
   Result<void> Fetch(std::span<const io::ByteRange> wanted, const io::RangeOptions& options = {});
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -35,6 +36,8 @@ using IdAssigner = std::function<std::shared_ptr<arrow::Schema>(const arrow::Sch
 
 // Number of leaves (primitive columns) below a type of a file's schema. Leaves of a file count depth first.
 int CountLeaves(const arrow::DataType& type);
+
+struct DecodeContext;
 
 struct RowGroup {
   int64_t num_rows = 0;
@@ -93,6 +96,15 @@ class RowGroupReader {
   std::unique_ptr<State> state_;
 };
 
+// How a row group is read.
+struct RowGroupPart {
+  // Only the rows [first, end) of it.
+  int64_t first = 0;
+  int64_t end = std::numeric_limits<int64_t>::max();
+  const RowGroupReader* earlier = nullptr;           // another reader of the file; may be null
+  std::shared_ptr<DecodeContext> context = nullptr;  // null: a new one
+};
+
 // An open file with its footer. Immutable: any number of threads may read row groups at a time.
 class ParquetFile {
  public:
@@ -116,10 +128,10 @@ class ParquetFile {
   Result<LeafStatistics> Statistics(size_t row_group, int leaf) const;
 
   // Fetches the column chunks of these leaves (ascending, at least one), ranges that lie close together in one request,
-  // and nothing else of the file. What `earlier`, a reader of this file, has fetched is not fetched again. (Of a file
+  // and nothing else of the file. What `part.earlier` has fetched is not fetched again. (Of a file
   // where seeks are cheap, chunks are read piece by piece as they are decoded.)
   Result<std::unique_ptr<RowGroupReader>> Read(size_t row_group, const std::vector<int>& leaves, int64_t batch_rows,
-                                               const RowGroupReader* earlier = nullptr) const;
+                                               const RowGroupPart& part = {}) const;
 
  private:
   struct State;

@@ -23,7 +23,7 @@ struct RowGroupReader::State {
   };
 
   std::shared_ptr<InputAdapter> input;
-  std::unique_ptr<Decompressor> decompressor;
+  std::shared_ptr<DecodeContext> context;
   std::vector<Column> columns;
   // Null when no column needs them.
   std::unique_ptr<::parquet::arrow::FileReader> reader;
@@ -34,15 +34,17 @@ struct RowGroupReader::State {
   int64_t num_rows = 0;
   int64_t batch_rows = 0;
 
-  int64_t rows_begun = 0;
-  int64_t rows = 0;    // of the batch that was begun
-  bool taken = true;   // it was; else its rows are still to be passed over
-  bool ended = false;  // and nothing follows
+  int64_t end = 0;         // row behind the last one that is wanted
+  int64_t rows_begun = 0;  // of the row group
+  int64_t arrow_rows = 0;  // that Arrow's reader has given
+  int64_t rows = 0;        // of the batch that was begun
+  bool taken = true;       // it was; else its rows are still to be passed over
+  bool ended = false;      // and nothing follows
   std::shared_ptr<arrow::RecordBatch> arrow_batch;
 
   Result<int64_t> Begin();
   Result<std::shared_ptr<arrow::RecordBatch>> Take(const RowMask& kept, int64_t count);
-  // Arrow's columns of the next rows, if any; says how many rows those are.
+  // Arrow's columns of the rows from rows_begun on, up to `end`; says how many rows those are.
   Result<int64_t> NextArrowBatch();
 };
 
@@ -52,13 +54,21 @@ RowGroupReader::~RowGroupReader() = default;
 const std::shared_ptr<arrow::Schema>& RowGroupReader::schema() const { return state_->schema; }
 
 Result<int64_t> RowGroupReader::State::NextArrowBatch() {
+  if (rows_begun == end && end != num_rows) return 0;
+  int64_t rows_before = arrow_rows;
   do {
     DELENDA_TRY(ToResult(batches->ReadNext(&arrow_batch)));
-  } while (arrow_batch && arrow_batch->num_rows() == 0);
-  const int64_t found = rows_begun + (arrow_batch ? arrow_batch->num_rows() : 0);
-  if (arrow_batch ? found > num_rows : found != num_rows)
-    return Corrupt("expected {} rows, found {}{}", num_rows, arrow_batch ? "at least " : "", found);
-  return arrow_batch ? arrow_batch->num_rows() : 0;
+    rows_before = arrow_rows;
+    arrow_rows += arrow_batch ? arrow_batch->num_rows() : 0;
+    if (arrow_batch ? arrow_rows > num_rows : arrow_rows != num_rows)
+      return Corrupt("expected {} rows, found {}{}", num_rows, arrow_batch ? "at least " : "", arrow_rows);
+  } while (arrow_batch && arrow_rows <= rows_begun);
+  if (!arrow_batch) return 0;
+  // What belongs to other parts of the row group is read in vain.
+  const int64_t wanted = std::min(arrow_rows, end) - rows_begun;
+  if (rows_before != rows_begun || wanted != arrow_batch->num_rows())
+    arrow_batch = arrow_batch->Slice(rows_begun - rows_before, wanted);
+  return wanted;
 }
 
 Result<int64_t> RowGroupReader::State::Begin() {
@@ -68,12 +78,13 @@ Result<int64_t> RowGroupReader::State::Begin() {
     }
   }
   taken = false;
-  rows = std::min(batch_rows, num_rows - rows_begun);
+  rows = std::min(batch_rows, end - rows_begun);
   // Arrow may give fewer rows than were asked for: where strings reach 2 GiB.
   if (batches && !ended) rows = DELENDA_TRY(NextArrowBatch());
   rows_begun += rows;
   if (rows == 0 && !ended) {
     ended = true;
+    if (end != num_rows) return 0;
     for (const Column& column : columns) {
       if (column.flat) DELENDA_TRY(column.flat->Finish());
     }
@@ -116,10 +127,11 @@ Result<std::shared_ptr<arrow::RecordBatch>> RowGroupReader::Next() {
 }
 
 Result<std::unique_ptr<RowGroupReader>> ParquetFile::Read(size_t row_group, const std::vector<int>& leaves,
-                                                          int64_t batch_rows, const RowGroupReader* earlier) const {
+                                                          int64_t batch_rows, const RowGroupPart& part) const {
   const State& s = *state_;
   const auto open = [&]() -> Result<std::unique_ptr<RowGroupReader>> {
-    if (row_group >= s.row_groups.size() || leaves.empty() || batch_rows <= 0) {
+    if (row_group >= s.row_groups.size() || leaves.empty() || batch_rows <= 0 || part.first < 0 ||
+        part.first > std::min(part.end, s.row_groups[row_group].num_rows)) {
       return InternalError("no such read of a Parquet file");
     }
     auto state = std::make_unique<RowGroupReader::State>();
@@ -127,16 +139,18 @@ Result<std::unique_ptr<RowGroupReader>> ParquetFile::Read(size_t row_group, cons
     state->row_group = row_group;
     state->num_rows = s.row_groups[row_group].num_rows;
     state->batch_rows = batch_rows;
+    state->end = std::min(part.end, state->num_rows);
+    state->rows_begun = part.first;
     state->input = std::make_shared<InputAdapter>(s.file, s.size);
     state->input->Serve(s.tail_offset, s.tail, *s.tail);
-    if (earlier != nullptr) state->input->ServeAllOf(*earlier->state_->input);
+    if (part.earlier != nullptr) state->input->ServeAllOf(*part.earlier->state_->input);
     std::vector<io::ByteRange> ranges;
     for (int leaf : leaves) ranges.push_back(DELENDA_TRY(ChunkRange(row_group, leaf)));
     const bool by_pieces = s.file->SeeksAreCheap();
     if (!by_pieces) DELENDA_TRY(state->input->Fetch(ranges));
 
     const auto group = s.metadata->RowGroup(static_cast<int>(row_group));
-    state->decompressor = std::make_unique<Decompressor>();
+    state->context = part.context ? part.context : std::make_shared<DecodeContext>();
     std::vector<int> arrow_leaves;
     std::vector<io::ByteRange> arrow_ranges;
     arrow::FieldVector fields;
@@ -155,14 +169,16 @@ Result<std::unique_ptr<RowGroupReader>> ParquetFile::Read(size_t row_group, cons
         const FlatColumn::Chunk chunk{s.metadata->schema()->Column(leaf), metadata.get(), field->type(),
                                       state->num_rows};
         if (FlatColumn::CanRead(chunk)) {
-          ChunkBytes bytes = DELENDA_TRY(state->input->Chunk(ranges[first]));
+          ChunkBytes bytes = DELENDA_TRY(state->input->Chunk(ranges[first], *state->context));
           column.flat = DELENDA_TRY(WithContext(
-              FlatColumn::Open(chunk, ChunkPages(std::move(bytes), metadata->compression(), *state->decompressor),
+              FlatColumn::Open(chunk, ChunkPages(std::move(bytes), metadata->compression(), *state->context),
                                batch_rows),
               "column", field->name()));
         }
       }
-      if (!column.flat) {
+      if (column.flat) {
+        column.flat->Skip(part.first);
+      } else {
         column.arrow_column = arrow_fields++;
         for (size_t i = first; i < next; ++i) {
           arrow_leaves.push_back(leaves[i]);
