@@ -14,6 +14,8 @@
 #include <random>
 
 #include "delenda/formats/parquet/compaction.h"
+#include "delenda/formats/parquet/decode_context.h"
+#include "delenda/formats/parquet/page_header.h"
 #include "delenda/formats/parquet/parquet_file.h"
 #include "unit/formats_parquet/parquet_writer.h"
 
@@ -290,13 +292,21 @@ void CheckFile(Random& random, const WrittenFile& written, const std::shared_ptr
     if (random.OneIn(2)) leaves.push_back(static_cast<int>(i));
   }
   if (leaves.empty()) leaves.push_back(0);
+  const auto context = std::make_shared<DecodeContext>();
   for (size_t group = 0; group < std::min<size_t>(file->row_groups().size(), 3); ++group) {
     const auto expected = ReadByArrow(written.bytes, static_cast<int>(group), leaves);
     const int64_t batch_rows = 1 + random.Below(random.OneIn(2) ? 50 : 1500);
-    const auto reader = file->Read(group, leaves, batch_rows);
+    const int64_t group_rows = file->row_groups()[group].num_rows;
+    RowGroupPart part;
+    part.context = context;
+    if (random.OneIn(3)) {
+      part.first = random.Below(group_rows + 1);
+      part.end = part.first + random.Below(group_rows - part.first + 1);
+    }
+    const auto reader = file->Read(group, leaves, batch_rows, part);
     ASSERT_TRUE(reader) << what << reader.error().ToString();
     ASSERT_TRUE((*reader)->schema()->Equals(*expected->schema())) << what << (*reader)->schema()->ToString();
-    int64_t first = 0;
+    int64_t first = part.first;
     for (;;) {
       const auto rows = (*reader)->Begin();
       ASSERT_TRUE(rows) << what << rows.error().ToString();
@@ -321,7 +331,7 @@ void CheckFile(Random& random, const WrittenFile& written, const std::shared_ptr
       }
       first += *rows;
     }
-    EXPECT_EQ(first, file->row_groups()[group].num_rows) << what;
+    EXPECT_EQ(first, std::min(part.end, group_rows)) << what;
   }
 }
 
@@ -350,6 +360,84 @@ TEST(RowGroupReader, KeptRowsAreThoseOfArrowsReader) {
       CheckFile(random, written, *file, what);
       if (HasFatalFailure()) return;
     }
+  }
+}
+
+// The columns of a batch that was let go are where those of a later one are put.
+TEST(BufferRecycler, UsesMemoryAgain) {
+  const auto recycler = BufferRecycler::Make();
+  auto first = recycler->Allocate(100'000, 64).value();
+  EXPECT_EQ(first->size(), 100'000);
+  EXPECT_GE(first->room(), 100'064);
+  const std::byte* const memory = first->bytes();
+  const auto second = recycler->Allocate(100'000, 64).value();
+  EXPECT_NE(second->bytes(), memory);
+  first.reset();
+  const auto third = recycler->Allocate(90'000).value();  // a little smaller
+  EXPECT_EQ(third->bytes(), memory);
+  const auto fourth = recycler->Allocate(1'000).value();  // would waste most of it
+  EXPECT_NE(fourth->bytes(), memory);
+}
+
+TEST(BufferRecycler, BuffersOutliveIt) {
+  auto recycler = BufferRecycler::Make();
+  const auto buffer = recycler->Allocate(100).value();
+  recycler.reset();
+  std::memset(buffer->bytes(), 7, 100);
+  EXPECT_EQ(buffer->data()[99], 7);
+}
+
+Result<PageHeader> HeaderOf(const std::vector<int>& bytes) {
+  std::vector<std::byte> header;
+  for (const int byte : bytes) header.push_back(static_cast<std::byte>(byte));
+  return ParsePageHeader(header);
+}
+
+// Bytes by hand from the compact protocol: (delta of the field id << 4 | type), zigzag numbers.
+TEST(PageHeader, IsReadWithWhatItMayHoldBeside) {
+  // type DATA_PAGE, 300 bytes decoded, 100 stored, crc, {5 values, PLAIN, RLE, RLE, statistics {min "a"}}; then a byte
+  // of the page.
+  const auto data = HeaderOf({0x15, 0x00, 0x15, 0xd8, 0x04, 0x15, 0xc8, 0x01, 0x15, 0x07, 0x1c, 0x15, 0x0a, 0x15,
+                              0x00, 0x15, 0x06, 0x15, 0x06, 0x1c, 0x28, 0x01, 'a',  0x00, 0x00, 0x00, 0x77});
+  ASSERT_TRUE(data) << data.error().ToString();
+  EXPECT_EQ(data->kind, PageHeader::Kind::kData);
+  EXPECT_EQ(data->decoded_bytes, 300U);
+  EXPECT_EQ(data->stored_bytes, 100U);
+  EXPECT_EQ(data->values, 5);
+  EXPECT_EQ(data->encoding, 0);
+  EXPECT_EQ(data->header_bytes, 26U);
+  // Version 2, not compressed: {5 values, 1 NULL, 5 rows, RLE_DICTIONARY, 3 bytes of definition levels, none of
+  // repetition levels, false}.
+  const auto v2 = HeaderOf({0x15, 0x06, 0x15, 0x0a, 0x15, 0x0a, 0x5c, 0x15, 0x0a, 0x15, 0x02,
+                            0x15, 0x0a, 0x15, 0x10, 0x15, 0x06, 0x15, 0x00, 0x12, 0x00, 0x00});
+  ASSERT_TRUE(v2) << v2.error().ToString();
+  EXPECT_EQ(v2->kind, PageHeader::Kind::kDataV2);
+  EXPECT_EQ(v2->encoding, 8);
+  EXPECT_EQ(v2->definition_bytes, 3U);
+  EXPECT_FALSE(v2->compressed);
+  // A dictionary of 2 values.
+  const auto dictionary = HeaderOf({0x15, 0x04, 0x15, 0x0a, 0x15, 0x0a, 0x4c, 0x15, 0x04, 0x15, 0x04, 0x00, 0x00});
+  ASSERT_TRUE(dictionary) << dictionary.error().ToString();
+  EXPECT_EQ(dictionary->kind, PageHeader::Kind::kDictionary);
+  EXPECT_EQ(dictionary->values, 2);
+}
+
+TEST(PageHeader, RefusesWhatIsNone) {
+  const std::vector<std::pair<std::vector<int>, std::string>> cases = {
+      {{}, "no bytes"},
+      {{0x00}, "no fields"},
+      {{0x15, 0x00, 0x15, 0x0a, 0x15, 0x0a, 0x00}, "a data page that is not described"},
+      {{0x15, 0x00, 0x15, 0x0a, 0x15, 0x0a, 0x2c, 0x15, 0x0a, 0x00, 0x00}, "no encoding"},
+      {{0x15, 0x00, 0x15, 0x0a, 0x15, 0x0a, 0x2c, 0x15, 0x09, 0x15, 0x00, 0x00, 0x00}, "-5 values"},
+      {{0x15, 0x00, 0x15, 0x01, 0x15, 0x0a, 0x2c, 0x15, 0x0a, 0x15, 0x00, 0x00, 0x00}, "-1 bytes"},
+      {{0x16, 0x00, 0x15, 0x0a, 0x15, 0x0a, 0x2c, 0x15, 0x0a, 0x15, 0x00, 0x00, 0x00}, "a type of 64 bits"},
+      {{0x15, 0x00, 0x15, 0x0a, 0x15, 0x0a, 0x2c, 0x15, 0x0a, 0x15, 0x00}, "an end within it"},
+      {{0x1d, 0x00}, "an unknown type of field"},
+  };
+  for (const auto& [bytes, what] : cases) {
+    const auto header = HeaderOf(bytes);
+    ASSERT_FALSE(header) << what;
+    EXPECT_EQ(header.error().kind(), ErrorKind::kCorrupt) << what;
   }
 }
 
