@@ -60,10 +60,10 @@ struct PairingOptions {
   // (one of the source, one handed out) come on top. Less than 1 MiB works, but slowly, and
   // 1 MiB is taken.
   uint64_t memory_budget = uint64_t{256} << 20;
-  // Where rows are spilled; empty: TMPDIR, else /tmp. Files there have no name, so nothing is left when the process
-  // ends, however it ends.
+  // Where rows are spilled; empty: TMPDIR, else /tmp (which on some systems is memory too). Files there have no name,
+  // so nothing is left when the process ends, however it ends.
   std::string temp_folder = {};
-  int64_t batch_rows = 64 * 1024;     // of a batch handed out, at most
+  int64_t batch_rows = int64_t{64} * 1024;  // of a batch handed out, at most
   arrow::MemoryPool* pool = nullptr;  // all waiting rows and hash tables are allocated here; null: Arrow's default
   CancelToken cancel = {};
 };

@@ -21,7 +21,7 @@ namespace delenda::read {
 namespace {
 
 constexpr auto kGather = parquet::StatusSource::kCompute;
-constexpr size_t kMergedRows = 16 * 1024;
+constexpr size_t kMergedRows = size_t{16} * 1024;
 
 using BatchRef = std::shared_ptr<arrow::RecordBatch>;
 

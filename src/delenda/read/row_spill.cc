@@ -26,7 +26,7 @@ namespace {
 
 constexpr auto kSpill = parquet::StatusSource::kCompute;
 // Batches below either are joined: thousands of batches with a few rows each cost more than their rows.
-constexpr int64_t kJoinedRows = 16 * 1024;
+constexpr int64_t kJoinedRows = int64_t{16} * 1024;
 constexpr uint64_t kJoinedBytes = uint64_t{1} << 20;
 
 std::string SystemError() { return std::generic_category().message(errno); }
