@@ -200,6 +200,8 @@ class Follower {
       const auto position = file_->Store();
       if (!position) return std::unexpected(position.error());
       state_.output = *position;
+    } else if (auto synced = session_.out.Sync(); !synced) {
+      return synced;
     }
     return follow_.checkpoint.empty() ? Result<void>() : state_.Write(follow_.checkpoint);
   }

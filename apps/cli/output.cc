@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -32,6 +33,12 @@ Result<void> Output::Write(std::string_view text) {
     return std::unexpected(Error(ErrorKind::kIo, fmt::format("writing the output failed: {}", std::strerror(error))));
   }
   return {};
+}
+
+Result<void> Output::Sync() const {
+  struct stat found = {};
+  if (::fstat(descriptor_, &found) != 0 || !S_ISREG(found.st_mode) || ::fsync(descriptor_) == 0) return {};
+  return std::unexpected(Error(ErrorKind::kIo, fmt::format("writing the output failed: {}", std::strerror(errno))));
 }
 
 }  // namespace delenda::cli

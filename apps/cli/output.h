@@ -21,6 +21,8 @@ class Output {
   // Columns of the terminal; 0 when it is none.
   size_t Width() const;
   Result<void> Write(std::string_view text);
+  // Makes what was written to a regular file durable. Others have nothing to make durable.
+  Result<void> Sync() const;
   // The reader of a pipe has gone: nobody wants to hear more, not even an error.
   bool closed() const { return closed_; }
   TextSink Sink() {
