@@ -9,10 +9,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -64,7 +65,8 @@ delenda::SnapshotChoice Choice(const char* text) {
   return {.ref = text};
 }
 
-delenda::Result<std::map<int64_t, Counts>> Count(delenda::RowStream rows) {
+// By snapshot, oldest first.
+delenda::Result<std::vector<std::pair<int64_t, Counts>>> Count(delenda::RowStream rows) {
   ArrowSchema schema;
   if (auto got = rows.GetSchema(&schema); !got) return std::unexpected(got.error());
   int64_t type_at = -1, snapshot_at = -1;
@@ -74,14 +76,16 @@ delenda::Result<std::map<int64_t, Counts>> Count(delenda::RowStream rows) {
   }
   schema.release(&schema);
 
-  std::map<int64_t, Counts> counts;
+  std::vector<std::pair<int64_t, Counts>> counts;
   ArrowArray batch;
   for (;;) {
     const auto more = rows.Next(&batch);
     if (!more) return std::unexpected(more.error());
     if (!*more) return counts;
     for (int64_t row = 0; row < batch.length; ++row) {
-      Counts& of_snapshot = counts[Long(*batch.children[snapshot_at], row)];
+      const int64_t snapshot = Long(*batch.children[snapshot_at], row);
+      if (counts.empty() || counts.back().first != snapshot) counts.emplace_back(snapshot, Counts());
+      Counts& of_snapshot = counts.back().second;
       const auto type = TypeOf(Text(*batch.children[type_at], row));
       if (!type) return std::unexpected(delenda::Error(delenda::ErrorKind::kInternal, "an unknown type of change"));
       switch (*type) {
