@@ -92,8 +92,8 @@ TEST(Changes, EnvelopesAreOfChangesOnly) {
   const Table table = OpenFixture("cl_basic");
   auto rows = table.Scan();
   ASSERT_TRUE(rows) << rows.error().ToString();
-  const auto written = WriteRows(*rows, {.format = RowFormat::kDebezium},
-                                 [](std::string_view) -> Result<void> { return {}; });
+  const auto written =
+      WriteRows(*rows, {.format = RowFormat::kDebezium}, [](std::string_view) -> Result<void> { return {}; });
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().kind(), ErrorKind::kInvalidArgument);
 }

@@ -41,6 +41,7 @@ std::map<int64_t, Json> LiveRows(const ChangePlan& plan, const ChangeTask& task,
   scan->columns = plan.columns;
   scan->filter = plan.filter;
   scan->key_fields = plan.key_fields;
+  scan->name_mapping = plan.name_mapping;
   FileTask& file = scan->tasks.emplace_back();
   file.file = task.file;
   // Only the deletes of this state: a scan plan holds those of one snapshot.

@@ -240,14 +240,19 @@ TEST(ChangeStream, ARowGroupThatManySnapshotsChangedIsReadOnce) {
     expected.push_back(fmt::format("{} DELETE {}", 7 * i, i));
     before = after;
   }
-  for (const auto& [budget, most_reads] : {std::pair(uint64_t{1} << 20, 2U), std::pair(uint64_t{0}, 21U)}) {
+  const uint64_t size = table.builder().io()->Stat("/t/a.parquet")->size;
+  for (const uint64_t budget : {uint64_t{1} << 20, uint64_t{0}}) {
     table.builder().io()->Reset();
     const auto batches = table.Read({.threads = 1, .lookahead_memory = budget});
     ASSERT_TRUE(batches) << batches.error().ToString();
     EXPECT_EQ(Lines(*batches), expected);
-    // The footer, and the row group.
-    EXPECT_EQ(table.builder().io()->SnapshotOf("/t/a.parquet").opens, 1U);
-    EXPECT_EQ(table.builder().io()->SnapshotOf("/t/a.parquet").reads, most_reads);
+    const io::IoCounts counts = table.builder().io()->SnapshotOf("/t/a.parquet");
+    EXPECT_EQ(counts.opens, 1U);
+    // The footer, and one of the two row groups: once, or for each snapshot.
+    if (budget != 0)
+      EXPECT_LT(counts.bytes_read, size);
+    else
+      EXPECT_GT(counts.bytes_read, 5 * size);
   }
 }
 

@@ -182,7 +182,8 @@ Result<ArrayRef> Compact(const ArrayRef& array, const RowMask& kept, int64_t cou
     last_run = run;
     ++runs;
   });
-  if (runs <= 1) return array->Slice(first, last_run);
+  // A slice keeps all of the memory: not for a few rows of many, which may be kept for long.
+  if (runs <= 1 && last_run >= rows - last_run) return array->Slice(first, last_run);
   return arrow::MakeArray(DELENDA_TRY(CompactData(*array->data(), kept, count)));
 }
 
