@@ -1,12 +1,14 @@
 // One request to a table, timed: what a benchmark harness runs beside other engines. One process a request, so that its
 // wall time holds the start of the process, and its peak memory belongs to the request alone.
 //
-//   table_workload --table DIR --output arrow|count|count_sum|plan [--columns a,b|*] [--filter column:low:high]
-//                  [--threads N]
+//   table_workload --table DIR --output arrow|count|count_sum|plan|changes|changes_raw [--columns a,b|*]
+//                  [--filter column:low:high] [--threads N]
 //
 // arrow: makes every Arrow batch and drops it; count: Table::Count; count_sum: reads the first column and adds it up;
-// plan: Table::Plan. Last line: {"rows": N, "sum": S, "wall_s": T}, S for count_sum and plan only; rows of `plan` are
-// data files, its sum the delete files attached to them. T begins before the table is opened.
+// plan: Table::Plan; changes: Table::Changes from the first snapshot on, raw or with updates paired. Last line:
+// {"rows": N, "sum": S, "wall_s": T}, S for count_sum and plan only; rows of `plan` are data files, its sum the delete
+// files attached to them. T begins before the table is opened.
+#include <delenda/changes.h>
 #include <delenda/table.h>
 
 #include <algorithm>
@@ -90,6 +92,12 @@ Answer Ask(const delenda::Table& table, const std::string& output, delenda::Scan
   if (output == "count") {
     options.columns.reset();
     return {.rows = OrFail(table.Count(options)).rows};
+  }
+  if (output == "changes" || output == "changes_raw") {
+    delenda::ChangeReadOptions changes;
+    changes.raw = output == "changes_raw";
+    if (changes.raw) changes.updates = delenda::ChangeUpdates::kNone;
+    return ReadRows(OrFail(table.Changes(changes)), false);
   }
   if (output == "count_sum") {
     options.columns = {{"id"}};
