@@ -34,7 +34,8 @@ Result<std::string> Locate(const Table::Impl& table, std::string_view location) 
   if (location.ends_with(".json") || table.io->Stat(location)) return std::string(location);
   const auto settings =
       DELENDA_TRY(catalog::LoadSettings(*table.io, table.options.config, catalog::ProcessEnvironment()));
-  return catalog::LocateTable(settings, *name);
+  const auto found = DELENDA_TRY(catalog::FindCatalog(settings, *name, table.io));
+  return found->Locate(*name);
 }
 
 }  // namespace

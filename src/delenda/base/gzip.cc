@@ -61,4 +61,17 @@ Result<Bytes> Gunzip(ByteView gzip, uint64_t limit) {
   return out;
 }
 
+Result<Bytes> Gzip(ByteView bytes) {
+  constexpr int kDefaultLevel = 6;
+  const auto release = [](libdeflate_compressor* c) { libdeflate_free_compressor(c); };
+  const std::unique_ptr<libdeflate_compressor, decltype(release)> compressor(libdeflate_alloc_compressor(kDefaultLevel),
+                                                                             release);
+  if (!compressor) return InternalError("out of memory");
+  Bytes out(libdeflate_gzip_compress_bound(compressor.get(), bytes.size()));
+  const size_t size = libdeflate_gzip_compress(compressor.get(), bytes.data(), bytes.size(), out.data(), out.size());
+  if (size == 0) return InternalError("gzip did not fit its own bound");
+  out.resize(size);
+  return out;
+}
+
 }  // namespace delenda

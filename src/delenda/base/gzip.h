@@ -12,6 +12,9 @@ namespace delenda {
 // follows the last member, or the limit is passed.
 Result<Bytes> Gunzip(ByteView gzip, uint64_t limit);
 
+// One gzip member, at zlib's default level; readable by every gzip.
+Result<Bytes> Gzip(ByteView bytes);
+
 // The bytes begin as a gzip file does.
 bool IsGzip(ByteView bytes);
 

@@ -31,6 +31,8 @@ inline constexpr ErrorMaker<ErrorKind::kAlreadyExists> AlreadyExists{};
 inline constexpr ErrorMaker<ErrorKind::kNotSupported> NotSupported{};
 inline constexpr ErrorMaker<ErrorKind::kCorrupt> Corrupt{};
 inline constexpr ErrorMaker<ErrorKind::kValidationFailed> ValidationFailed{};
+inline constexpr ErrorMaker<ErrorKind::kCommitConflict> CommitConflict{};
+inline constexpr ErrorMaker<ErrorKind::kCommitStateUnknown> CommitStateUnknown{};
 inline constexpr ErrorMaker<ErrorKind::kPermissionDenied> PermissionDenied{};
 inline constexpr ErrorMaker<ErrorKind::kIo> IoError{};
 inline constexpr ErrorMaker<ErrorKind::kCancelled> Cancelled{};

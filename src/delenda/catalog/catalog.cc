@@ -7,21 +7,6 @@
 namespace delenda::catalog {
 namespace {
 
-class FolderCatalog final : public Catalog {
- public:
-  explicit FolderCatalog(std::string warehouse) : warehouse_(std::move(warehouse)) {}
-
-  // Whether there is a table shows when its metadata is read.
-  Result<std::string> Locate(const TableName& name) override {
-    std::string location = warehouse_;
-    for (const auto& part : name.names) location = io::Join(location, part);
-    return io::Join(location, name.table);
-  }
-
- private:
-  std::string warehouse_;
-};
-
 std::string Joined(const std::vector<std::string>& texts, std::string_view separator) {
   std::string joined;
   for (const auto& text : texts) joined.append(joined.empty() ? "" : separator).append(text);
@@ -59,7 +44,7 @@ std::optional<TableName> ParseTableName(std::string_view text) {
   return name;
 }
 
-Result<std::unique_ptr<Catalog>> Catalog::Make(const CatalogSettings& settings) {
+Result<std::unique_ptr<Catalog>> Catalog::Make(const CatalogSettings& settings, std::shared_ptr<io::FileIO> io) {
   const auto property = [&](const char* key) -> std::string {
     const auto found = settings.properties.find(key);
     return found == settings.properties.end() ? std::string() : found->second;
@@ -72,19 +57,23 @@ Result<std::unique_ptr<Catalog>> Catalog::Make(const CatalogSettings& settings) 
     if (uri.empty()) return InvalidArgument("catalog '{}' has no uri", settings.name);
     auto path = SqlitePath(uri);
     if (!path)
-      return NotSupported("catalog '{}': of SQL databases only SQLite can be read (sqlite:///PATH)", settings.name);
+      return NotSupported("catalog '{}': of SQL databases only SQLite can be used (sqlite:///PATH)", settings.name);
     if (path->empty()) return InvalidArgument("the uri of catalog '{}' names no file", settings.name);
     const std::string name = property("catalog-name");
-    return MakeSqlCatalog(*std::move(path), name.empty() ? settings.name : name);
+    return MakeSqlCatalog({.database_path = *std::move(path),
+                           .catalog_name = name.empty() ? settings.name : name,
+                           .warehouse = warehouse},
+                          std::move(io));
   }
   if (type == "folder") {
     if (warehouse.empty()) return InvalidArgument("catalog '{}' has neither uri nor warehouse", settings.name);
-    return MakeFolderCatalog(warehouse);
+    return MakeFolderCatalog(warehouse, std::move(io));
   }
-  return NotSupported("catalog '{}' is of type '{}': sql and folder can be read", settings.name, type);
+  return NotSupported("catalog '{}' is of type '{}': sql and folder can be used", settings.name, type);
 }
 
-Result<std::string> LocateTable(const Settings& settings, const TableName& name) {
+Result<std::unique_ptr<Catalog>> FindCatalog(const Settings& settings, const TableName& name,
+                                             std::shared_ptr<io::FileIO> io) {
   const CatalogSettings* found = settings.Find(name.catalog);
   if (found == nullptr) {
     std::vector<std::string> known;
@@ -93,12 +82,7 @@ Result<std::string> LocateTable(const Settings& settings, const TableName& name)
                     known.empty() ? "none is configured" : "there are: " + Joined(known, ", "),
                     Joined(settings.places, " and "));
   }
-  const auto catalog = DELENDA_TRY(Catalog::Make(*found));
-  return catalog->Locate(name);
-}
-
-std::unique_ptr<Catalog> MakeFolderCatalog(std::string warehouse) {
-  return std::make_unique<FolderCatalog>(std::move(warehouse));
+  return Catalog::Make(*found, std::move(io));
 }
 
 }  // namespace delenda::catalog

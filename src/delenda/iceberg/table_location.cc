@@ -12,7 +12,6 @@
 namespace delenda::iceberg {
 namespace {
 
-constexpr std::string_view kHintName = "version-hint.text";
 constexpr std::array<std::string_view, 3> kSuffixes = {".metadata.json", ".gz.metadata.json", ".metadata.json.gz"};
 // A version hint is a number or a file name: more is no hint.
 constexpr uint64_t kMaxHintBytes = 4096;
@@ -49,8 +48,8 @@ Result<LoadedTable> LoadFile(io::FileIO& io, std::string path) {
 
 // The spelling under which a version exists, or nothing.
 Result<std::optional<std::string>> FindVersion(io::FileIO& io, std::string_view folder, int64_t version) {
-  for (const auto suffix : kSuffixes) {
-    std::string path = io::Join(folder, fmt::format("v{}{}", version, suffix));
+  for (const auto& name : VersionFileNames(version)) {
+    std::string path = io::Join(folder, name);
     const auto info = io.Stat(path);
     if (info) return path;
     if (info.error().kind() != ErrorKind::kNotFound) return std::unexpected(info.error());
@@ -58,30 +57,29 @@ Result<std::optional<std::string>> FindVersion(io::FileIO& io, std::string_view 
   return std::nullopt;
 }
 
-Result<LoadedTable> LoadFromListing(io::FileIO& io, std::string_view folder, int64_t at_least);
+Result<std::string> FindByListing(io::FileIO& io, std::string_view folder, int64_t at_least);
 
-Result<LoadedTable> LoadFromHint(io::FileIO& io, std::string_view folder, std::string_view hint) {
+Result<std::string> FindByHint(io::FileIO& io, std::string_view folder, std::string_view hint) {
   const auto version = WholeNumber(hint);
   if (!version) {
     // PyIceberg also takes the name of a file, with or without its suffix.
     if (hint.find('/') != std::string_view::npos)
-      return Corrupt("{} holds '{}': expected a version number or the name of a metadata file", kHintName, hint);
-    return LoadFile(io,
-                    io::Join(folder, WithoutSuffix(hint) ? std::string(hint) : fmt::format("{}.metadata.json", hint)));
+      return Corrupt("{} holds '{}': expected a version number or the name of a metadata file", kVersionHintName, hint);
+    return io::Join(folder, WithoutSuffix(hint) ? std::string(hint) : fmt::format("{}.metadata.json", hint));
   }
   auto path = DELENDA_TRY(FindVersion(io, folder, *version));
   // The version may be gone (old metadata is deleted after commits) while newer ones are there.
-  if (!path) return LoadFromListing(io, folder, *version);
+  if (!path) return FindByListing(io, folder, *version);
   for (int64_t next = *version + 1;; ++next) {
     auto newer = DELENDA_TRY(FindVersion(io, folder, next));
     if (!newer) break;
     path = std::move(newer);
   }
-  return LoadFile(io, *std::move(path));
+  return *std::move(path);
 }
 
 // `at_least`: the version of the hint. Metadata below it is an older state and must not pass for the current one.
-Result<LoadedTable> LoadFromListing(io::FileIO& io, std::string_view folder, int64_t at_least) {
+Result<std::string> FindByListing(io::FileIO& io, std::string_view folder, int64_t at_least) {
   std::optional<int64_t> best;
   std::vector<std::string> paths;
   for (const auto& info : DELENDA_TRY(io.List(folder))) {
@@ -95,7 +93,7 @@ Result<LoadedTable> LoadFromListing(io::FileIO& io, std::string_view folder, int
   if (*best < at_least) {
     return NotFound(
         "{} names version {}, which is gone; the newest in {} is {}, an older state: name its metadata file to read it",
-        kHintName, at_least, folder, *best);
+        kVersionHintName, at_least, folder, *best);
   }
   if (paths.size() > 1) {
     return ValidationFailed(
@@ -103,7 +101,7 @@ Result<LoadedTable> LoadFromListing(io::FileIO& io, std::string_view folder, int
         "file itself",
         paths.size(), *best, folder, io::Basename(paths[0]), io::Basename(paths[1]));
   }
-  return LoadFile(io, std::move(paths[0]));
+  return std::move(paths[0]);
 }
 
 }  // namespace
@@ -116,19 +114,29 @@ std::optional<int64_t> MetadataVersion(std::string_view file_name) {
   return dash == std::string_view::npos ? std::nullopt : WholeNumber(stem->substr(0, dash));
 }
 
-Result<LoadedTable> LoadTable(io::FileIO& io, std::string_view location) {
+std::vector<std::string> VersionFileNames(int64_t version) {
+  std::vector<std::string> names;
+  for (const auto suffix : kSuffixes) names.push_back(fmt::format("v{}{}", version, suffix));
+  return names;
+}
+
+Result<std::string> FindMetadataFile(io::FileIO& io, std::string_view location) {
   while (location.size() > 1 && location.ends_with('/')) location.remove_suffix(1);
-  if (WithoutSuffix(location)) return LoadFile(io, std::string(location));
+  if (WithoutSuffix(location)) return std::string(location);
   const std::string folder = io::Join(location, "metadata");
-  const auto hint = io::ReadWholeFile(io, io::Join(folder, kHintName), std::nullopt, kMaxHintBytes);
-  if (hint) return WithContext(LoadFromHint(io, folder, Trim(AsText(*hint))), "table", location);
+  const auto hint = io::ReadWholeFile(io, io::Join(folder, kVersionHintName), std::nullopt, kMaxHintBytes);
+  if (hint) return WithContext(FindByHint(io, folder, Trim(AsText(*hint))), "table", location);
   if (hint.error().kind() != ErrorKind::kNotFound) return std::unexpected(hint.error());
-  auto table = LoadFromListing(io, folder, 0);
-  if (!table && table.error().kind() == ErrorKind::kNotFound) {
+  auto path = FindByListing(io, folder, 0);
+  if (!path && path.error().kind() == ErrorKind::kNotFound) {
     return NotFound("{} is no Iceberg table: it has no metadata/version-hint.text and no metadata/*.metadata.json",
                     location);
   }
-  return WithContext(std::move(table), "table", location);
+  return WithContext(std::move(path), "table", location);
+}
+
+Result<LoadedTable> LoadTable(io::FileIO& io, std::string_view location) {
+  return LoadFile(io, DELENDA_TRY(FindMetadataFile(io, location)));
 }
 
 }  // namespace delenda::iceberg

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "delenda/base/result.h"
 #include "delenda/iceberg/table_metadata.h"
@@ -27,6 +28,15 @@ struct LoadedTable {
 // NNNNN-<uuid>.metadata.json names; two files of one version number are ambiguous (ValidationFailed: a lost commit's
 // file beside the winner's; only a catalog knows which counts). NotFound if there is no metadata.
 Result<LoadedTable> LoadTable(io::FileIO& io, std::string_view location);
+
+// The file alone that LoadTable would read.
+Result<std::string> FindMetadataFile(io::FileIO& io, std::string_view location);
+
+// The names that version N of the metadata may have in a folder without catalog, plain and compressed: a writer that
+// adds one must see none of them there.
+std::vector<std::string> VersionFileNames(int64_t version);
+
+inline constexpr std::string_view kVersionHintName = "version-hint.text";
 
 // The version number in a metadata file's name: "v12.metadata.json" → 12, "00012-<uuid>.gz.metadata.json" → 12; else
 // nullopt.

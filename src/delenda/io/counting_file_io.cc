@@ -134,6 +134,13 @@ Result<void> CountingFileIO::Delete(std::string_view path) {
   return inner_->Delete(path);
 }
 
+Result<void> CountingFileIO::Replace(std::string_view path, ByteView bytes) {
+  ledger_->Add(path, &IoCounts::creates);
+  Result<void> replaced = inner_->Replace(path, bytes);
+  if (replaced) ledger_->Add(path, &IoCounts::bytes_written, bytes.size());
+  return replaced;
+}
+
 IoCounts CountingFileIO::Snapshot() const { return ledger_->Totals(); }
 
 std::map<std::string, IoCounts, std::less<>> CountingFileIO::SnapshotPerPath() const { return ledger_->PerPath(); }

@@ -40,6 +40,7 @@ class CountingFileIO : public FileIO {
   Result<std::vector<FileInfo>> List(std::string_view folder) override;
   Result<std::unique_ptr<OutputFile>> Create(std::string_view path) override;
   Result<void> Delete(std::string_view path) override;
+  Result<void> Replace(std::string_view path, ByteView bytes) override;
 
   IoCounts Snapshot() const;
   // By path as it was asked for; empty unless made with kPerPath.

@@ -201,4 +201,9 @@ Result<void> FaultingFileIO::Delete(std::string_view path) {
   return script_->Run<void>(Operation::kDelete, path, [&](const FaultVerdict&) { return inner_->Delete(path); });
 }
 
+Result<void> FaultingFileIO::Replace(std::string_view path, ByteView bytes) {
+  return script_->Run<void>(Operation::kReplace, path,
+                            [&](const FaultVerdict&) { return inner_->Replace(path, bytes); });
+}
+
 }  // namespace delenda::io

@@ -13,7 +13,7 @@
 
 namespace delenda::io {
 
-enum class Operation : uint8_t { kOpen, kSize, kRead, kStat, kList, kCreate, kWrite, kClose, kDelete };
+enum class Operation : uint8_t { kOpen, kSize, kRead, kStat, kList, kCreate, kWrite, kClose, kDelete, kReplace };
 
 // Return an error. With `after_the_fact` the operation is done first: the caller is told that something failed which in
 // truth happened, as when the answer to a request is lost.
@@ -59,6 +59,7 @@ class FaultingFileIO : public FileIO {
   Result<std::vector<FileInfo>> List(std::string_view folder) override;
   Result<std::unique_ptr<OutputFile>> Create(std::string_view path) override;
   Result<void> Delete(std::string_view path) override;
+  Result<void> Replace(std::string_view path, ByteView bytes) override;
 
   class Script;
 

@@ -52,6 +52,9 @@ class FileIO {
   virtual Result<std::vector<FileInfo>> List(std::string_view folder) = 0;
   virtual Result<std::unique_ptr<OutputFile>> Create(std::string_view path) = 0;
   virtual Result<void> Delete(std::string_view path) = 0;
+  // Put a small file in place of another, or anew: readers see the old bytes or the new ones. Whoever is last wins, so
+  // that only what may be stale is written in this way (a version hint), never what a commit depends on.
+  virtual Result<void> Replace(std::string_view path, ByteView bytes) = 0;
 
   Result<std::unique_ptr<InputFile>> Open(std::string_view path) { return Open(path, std::nullopt); }
 };

@@ -116,7 +116,7 @@ class LocalInputFile final : public InputFile {
 };
 
 // Writes into a hidden file beside the final one and links it into place, so that nobody sees half a file and no file
-// is ever replaced: link(2) fails when the name exists, rename(2) would silently destroy another writer's file.
+// is ever replaced unasked: link(2) fails when the name exists, rename(2) would silently destroy another writer's file.
 class LocalOutputFile final : public OutputFile {
  public:
   LocalOutputFile(std::string location, std::string path, std::string temporary, Descriptor descriptor)
@@ -143,25 +143,41 @@ class LocalOutputFile final : public OutputFile {
     return {};
   }
 
-  Result<void> Close() override {
+  Result<void> Close() override { return Close(&LocalOutputFile::Link); }
+  // The same, in place of a file that may be there.
+  Result<void> CloseOver() { return Close(&LocalOutputFile::Rename); }
+
+ private:
+  using MakeVisible = Result<void> (LocalOutputFile::*)();
+
+  Result<void> Close(MakeVisible make_visible) {
     if (closed_) return InvalidArgument("file is closed already");
     // A file with a hole in its middle must not become visible because a caller overlooked the failed write.
     if (failed_) return WithContext(Result<void>(IoError("an earlier write failed")), "file", location_);
     closed_ = true;
-    Result<void> published = Publish();
+    Result<void> published = Publish(make_visible);
     Discard();
     return published;
   }
 
- private:
-  Result<void> Publish() {
+  Result<void> Publish(MakeVisible make_visible) {
     if (RetryInterrupted([&] { return ::fsync(descriptor_.get()); }) != 0) return PosixFailure("sync file", location_);
     // The descriptor is gone even when close(2) is interrupted; network file systems report late write errors here.
     if (::close(descriptor_.Release()) != 0 && errno != EINTR) return PosixFailure("close file", location_);
-    if (::link(temporary_.c_str(), path_.c_str()) != 0) return PosixFailure("create file", location_);
+    DELENDA_TRY((this->*make_visible)());
     // From here on the file is visible: an error below means that it may not survive a power cut, not that it is not
     // there.
     return SyncFolder();
+  }
+
+  Result<void> Link() {
+    if (::link(temporary_.c_str(), path_.c_str()) != 0) return PosixFailure("create file", location_);
+    return {};
+  }
+  Result<void> Rename() {
+    if (::rename(temporary_.c_str(), path_.c_str()) != 0) return PosixFailure("replace file", location_);
+    temporary_.clear();
+    return {};
   }
 
   // Without it a power cut may lose the name of a file that a commit already refers to.
@@ -251,6 +267,24 @@ class LocalFileIO final : public FileIO {
     // Only to fail early; Close() is what guarantees it.
     if (::lstat(path.c_str(), &info) == 0) return std::unexpected(PosixError(EEXIST, "create file", location));
     if (errno != ENOENT) return PosixFailure("create file", location);
+    return DELENDA_TRY(OpenTemporary(location, path));
+  }
+
+  Result<void> Replace(std::string_view location, ByteView bytes) override {
+    const std::string path = DELENDA_TRY(LocalPath(location));
+    const auto file = DELENDA_TRY(OpenTemporary(location, path));
+    DELENDA_TRY(file->Write(bytes));
+    return file->CloseOver();
+  }
+
+  Result<void> Delete(std::string_view location) override {
+    const std::string path = DELENDA_TRY(LocalPath(location));
+    if (::unlink(path.c_str()) != 0) return PosixFailure("delete file", location);
+    return {};
+  }
+
+ private:
+  Result<std::unique_ptr<LocalOutputFile>> OpenTemporary(std::string_view location, const std::string& path) {
     if (const Result<void> made = CreateFolders(path); !made) return std::unexpected(made.error());
     for (;;) {
       std::string temporary = TemporaryName(path);
@@ -263,13 +297,6 @@ class LocalFileIO final : public FileIO {
     }
   }
 
-  Result<void> Delete(std::string_view location) override {
-    const std::string path = DELENDA_TRY(LocalPath(location));
-    if (::unlink(path.c_str()) != 0) return PosixFailure("delete file", location);
-    return {};
-  }
-
- private:
   static FileInfo ToInfo(std::string path, const struct stat& info) {
     const bool is_directory = S_ISDIR(info.st_mode);
     return {std::move(path), is_directory ? 0 : static_cast<uint64_t>(info.st_size), is_directory};

@@ -67,6 +67,10 @@ class MappingFileIO final : public FileIO {
 
   Result<void> Delete(std::string_view path) override { return inner_->Delete(MapLocation(mappings_, path)); }
 
+  Result<void> Replace(std::string_view path, ByteView bytes) override {
+    return inner_->Replace(MapLocation(mappings_, path), bytes);
+  }
+
  private:
   class File final : public InputFile {
    public:

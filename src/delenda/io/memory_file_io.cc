@@ -129,6 +129,12 @@ class MemoryFileIO final : public FileIO {
     return {};
   }
 
+  Result<void> Replace(std::string_view path, ByteView bytes) override {
+    std::lock_guard lock(store_->mutex);
+    store_->files.insert_or_assign(std::string(path), std::make_shared<const Bytes>(bytes.begin(), bytes.end()));
+    return {};
+  }
+
  private:
   template <typename T>
   static Result<T> Missing(std::string_view action, std::string_view path) {

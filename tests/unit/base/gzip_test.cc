@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
 #include <libdeflate.h>
+#include <cstdio>
+#include <fstream>
 
 #include <array>
 #include <string>
@@ -97,6 +100,23 @@ TEST(Gunzip, RefusesTrailingBytes) {
   const auto refused = Gunzip(Joined({View(kMetadata), AsBytes("garbage")}), 1000);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message(), HasSubstr("7 bytes that are no gzip member"));
+}
+
+// Against the gzip of this machine, since our own inflating proves nothing of the format.
+TEST(Gzip, IsReadByOthers) {
+  const std::string path = std::string(::testing::TempDir()) + "delenda-gzip-test.gz";
+  for (const std::string& text : {std::string(), std::string("{}"), std::string(300000, 'x') + "end"}) {
+    const auto bytes = Gzip(AsBytes(text));
+    ASSERT_TRUE(bytes);
+    std::ofstream(path, std::ios::binary) << AsText(*bytes);
+    std::FILE* pipe = ::popen(("gzip -dc " + path).c_str(), "r");
+    ASSERT_NE(pipe, nullptr);
+    std::string read;
+    for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) read.push_back(static_cast<char>(c));
+    EXPECT_EQ(::pclose(pipe), 0);
+    EXPECT_EQ(read, text);
+  }
+  std::remove(path.c_str());
 }
 
 TEST(Gunzip, TellsGzipByItsFirstBytes) {

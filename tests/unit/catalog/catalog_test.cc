@@ -15,6 +15,10 @@ using ::testing::HasSubstr;
 
 const std::string kFixture = DELENDA_FIXTURES "/iceberg/sqlcatalog.db";
 
+std::unique_ptr<Catalog> Sql(const std::string& path, const std::string& name) {
+  return MakeSqlCatalog({.database_path = path, .catalog_name = name, .warehouse = {}}, io::MakeLocalFileIO());
+}
+
 TableName Name(const std::string& text) {
   const auto name = ParseTableName(text);
   EXPECT_TRUE(name) << text;
@@ -32,7 +36,7 @@ TEST(TableName, HasACatalogNamespacesAndATable) {
 }
 
 TEST(SqlCatalog, FindsWhatPyIcebergRegistered) {
-  const auto catalog = MakeSqlCatalog(kFixture, "fixtures");
+  const auto catalog = Sql(kFixture, "fixtures");
   EXPECT_EQ(*catalog->Locate(Name("x.db.mor_dv")), "/warehouse/mor_dv/metadata/v10.metadata.json");
   EXPECT_EQ(*catalog->Locate(Name("x.db.nested.pyiceberg_part")),
             "file:///warehouse/pyiceberg_part/metadata/00004-93ab8f0b-1995-4b98-b0d8-9111de82e551.metadata.json");
@@ -40,7 +44,7 @@ TEST(SqlCatalog, FindsWhatPyIcebergRegistered) {
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().kind(), ErrorKind::kNotFound);
   EXPECT_THAT(missing.error().ToString(), HasSubstr("sqlcatalog.db"));
-  EXPECT_THAT(MakeSqlCatalog(kFixture, "other")->Locate(Name("x.db.mor_dv")).error().message(),
+  EXPECT_THAT(Sql(kFixture, "other")->Locate(Name("x.db.mor_dv")).error().message(),
               HasSubstr("only 'fixtures': set catalog-name"));
 }
 
@@ -61,7 +65,7 @@ class SqlCatalogFile : public ::testing::Test {
     EXPECT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
     sqlite3_close(database);
   }
-  Result<std::string> Locate(const std::string& name) const { return MakeSqlCatalog(path_, "c")->Locate(Name(name)); }
+  Result<std::string> Locate(const std::string& name) const { return Sql(path_, "c")->Locate(Name(name)); }
 
   std::filesystem::path folder_;
   std::string path_;
@@ -103,12 +107,12 @@ TEST_F(SqlCatalogFile, ThatIsNoneIsRefused) {
 }
 
 TEST(FolderCatalog, JoinsNamespacesAndTable) {
-  EXPECT_EQ(*MakeFolderCatalog("s3://b/w/")->Locate(Name("c.a.b.t")), "s3://b/w/a/b/t");
+  EXPECT_EQ(*MakeFolderCatalog("s3://b/w/", io::MakeMemoryFileIO())->Locate(Name("c.a.b.t")), "s3://b/w/a/b/t");
 }
 
 TEST(Catalog, IsMadeFromItsSettings) {
   const auto kind = [](std::map<std::string, std::string> properties) {
-    const auto catalog = Catalog::Make({.name = "c", .properties = std::move(properties)});
+    const auto catalog = Catalog::Make({.name = "c", .properties = std::move(properties)}, io::MakeMemoryFileIO());
     return catalog ? std::optional<ErrorKind>() : catalog.error().kind();
   };
   EXPECT_EQ(kind({{"type", "sql"}, {"uri", "sqlite:////c.db"}}), std::nullopt);
@@ -122,17 +126,19 @@ TEST(Catalog, IsMadeFromItsSettings) {
   EXPECT_EQ(kind({{"type", "rest"}, {"uri", "http://h"}}), ErrorKind::kNotSupported);
 }
 
-TEST(LocateTable, SaysWhereItLooked) {
+TEST(FindCatalog, SaysWhereItLooked) {
   Settings settings;
   settings.places = {"/c.toml", "environment"};
-  const auto none = LocateTable(settings, Name("c.db.t"));
+  const auto storage = io::MakeMemoryFileIO();
+  const auto none = FindCatalog(settings, Name("c.db.t"), storage);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().kind(), ErrorKind::kNotFound);
   EXPECT_THAT(none.error().message(), HasSubstr("none is configured"));
   EXPECT_THAT(none.error().message(), HasSubstr("/c.toml and environment"));
   settings.catalogs["fixtures"] = {.name = "fixtures", .properties = {{"uri", "sqlite:///" + kFixture}}};
-  EXPECT_THAT(LocateTable(settings, Name("c.db.t")).error().message(), HasSubstr("there are: fixtures"));
-  EXPECT_EQ(*LocateTable(settings, Name("FIXTURES.db.mor_dv")), "/warehouse/mor_dv/metadata/v10.metadata.json");
+  EXPECT_THAT(FindCatalog(settings, Name("c.db.t"), storage).error().message(), HasSubstr("there are: fixtures"));
+  EXPECT_EQ(*(*FindCatalog(settings, Name("FIXTURES.db.mor_dv"), storage))->Locate(Name("FIXTURES.db.mor_dv")),
+            "/warehouse/mor_dv/metadata/v10.metadata.json");
 }
 
 }  // namespace

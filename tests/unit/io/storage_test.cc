@@ -207,6 +207,18 @@ TEST_P(Storage, Delete_RemovesAndOpenFilesStayReadable) {
   EXPECT_EQ(AsText(five), "still");
 }
 
+TEST_P(Storage, Replace_PutsAFileInPlaceOfAnother) {
+  ASSERT_TRUE(io_->Replace(Path("d/hint"), AsBytes("1")));
+  const auto open = io_->Open(Path("d/hint"));
+  ASSERT_TRUE(open);
+  ASSERT_TRUE(io_->Replace(Path("d/hint"), AsBytes("22")));
+  EXPECT_EQ(Get("d/hint"), "22");
+  Bytes old(1);
+  ASSERT_TRUE((*open)->ReadAt(0, old));
+  EXPECT_EQ(AsText(old), "1");  // who reads the old file goes on reading it
+  EXPECT_EQ(io_->List(Path("d"))->size(), 1U);
+}
+
 TEST_P(Storage, OneFileServesManyReaders) {
   std::string text(1 << 16, '\0');
   for (size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>(i * 31 % 251);
