@@ -25,6 +25,9 @@ FileFormat FileFormatFromName(std::string_view name);
 // Field ids of the columns file_path and pos of position delete files (spec, "Reserved Field IDs").
 inline constexpr int32_t kDeletePathFieldId = 2147483546;
 inline constexpr int32_t kDeletePositionFieldId = 2147483545;
+// Of the row lineage columns _row_id and _last_updated_sequence_number of data files.
+inline constexpr int32_t kRowIdFieldId = 2147483540;
+inline constexpr int32_t kLastUpdatedSequenceFieldId = 2147483539;
 
 // Per-column metrics of a file, by field id, as the manifest holds them (bounds in binary single-value form).
 struct FileMetrics {

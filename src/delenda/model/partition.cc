@@ -6,32 +6,6 @@
 
 namespace delenda {
 
-namespace {
-
-// Partition values as people read them: years, months and hours instead of ordinals.
-std::string PartitionValueText(const Transform& transform, const Type& type, const Datum& value) {
-  const auto* ordinal = std::get_if<int64_t>(&value);
-  if (ordinal == nullptr) return DatumToText(type, value);
-  const auto year_text = [](int64_t years) {
-    return fmt::format("{:04}", static_cast<int64_t>(static_cast<uint64_t>(years) + 1970));
-  };
-  switch (transform.kind()) {
-    case Transform::Kind::kYear: return year_text(*ordinal);
-    case Transform::Kind::kMonth: {
-      const int64_t years = FloorDiv(*ordinal, 12);
-      return fmt::format("{}-{:02}", year_text(years), *ordinal - years * 12 + 1);
-    }
-    case Transform::Kind::kDay: return DatumToText(TypeKind::kDate, value);
-    case Transform::Kind::kHour: {
-      const int64_t days = FloorDiv(*ordinal, 24);
-      return fmt::format("{}-{:02}", DatumToText(TypeKind::kDate, Datum(days)), *ordinal - days * 24);
-    }
-    default: return DatumToText(type, value);
-  }
-}
-
-}  // namespace
-
 bool PartitionSpec::IsUnpartitioned() const {
   return std::all_of(fields.begin(), fields.end(),
                      [](const PartitionField& field) { return field.transform.kind() == Transform::Kind::kVoid; });
@@ -58,6 +32,27 @@ BoundSpec BoundSpec::Make(const PartitionSpec& spec, const Schema& schema) {
     bound.result_types.push_back(field.transform.ResultType(source));
   }
   return bound;
+}
+
+std::string PartitionValueText(const Transform& transform, const Type& type, const Datum& value) {
+  const auto* ordinal = std::get_if<int64_t>(&value);
+  if (ordinal == nullptr) return DatumToText(type, value);
+  const auto year_text = [](int64_t years) {
+    return fmt::format("{:04}", static_cast<int64_t>(static_cast<uint64_t>(years) + 1970));
+  };
+  switch (transform.kind()) {
+    case Transform::Kind::kYear: return year_text(*ordinal);
+    case Transform::Kind::kMonth: {
+      const int64_t years = FloorDiv(*ordinal, 12);
+      return fmt::format("{}-{:02}", year_text(years), *ordinal - years * 12 + 1);
+    }
+    case Transform::Kind::kDay: return DatumToText(TypeKind::kDate, value);
+    case Transform::Kind::kHour: {
+      const int64_t days = FloorDiv(*ordinal, 24);
+      return fmt::format("{}-{:02}", DatumToText(TypeKind::kDate, Datum(days)), *ordinal - days * 24);
+    }
+    default: return DatumToText(type, value);
+  }
 }
 
 std::string PartitionText(const BoundSpec& spec, const PartitionTuple& tuple) {

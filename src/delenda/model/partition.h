@@ -85,6 +85,9 @@ ExprRef ProjectInclusive(const Expr& expr, const BoundSpec& spec);
 // ('us')  →  False
 ExprRef ResidualFor(const Expr& expr, const BoundSpec& spec, const PartitionTuple& tuple);
 
+// A partition value as people read it: years, months and hours instead of ordinals ("2024", "2024-02",
+// "2024-02-29-23").
+std::string PartitionValueText(const Transform& transform, const Type& result_type, const Datum& value);
 // "region=eu/ts_day=2024-02-29" for messages and tables (NULL as null; not a path).
 std::string PartitionText(const BoundSpec& spec, const PartitionTuple& tuple);
 

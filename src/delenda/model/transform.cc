@@ -1,7 +1,9 @@
 // Partition transforms: text, types and values (Iceberg spec, "Partition Transforms" and Appendix B).
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <limits>
+#include <span>
 
 #include "delenda/model/calendar.h"
 #include "delenda/model/exact_number.h"
@@ -44,22 +46,18 @@ int64_t UnitsPerDay(TypeKind kind) {
 }
 int64_t UnitsPerHour(TypeKind kind) { return IsNanoTimestamp(kind) ? kNanosPerHour : kMicrosPerHour; }
 
-uint32_t HashOf(const Type& source, const Datum& value) {
-  if (const auto* number = std::get_if<int64_t>(&value)) {
-    // Nanoseconds hash as microseconds, so that a widened timestamp stays in its bucket.
-    const int64_t hashed = IsNanoTimestamp(source.kind()) ? FloorDiv(*number, 1000) : *number;
-    ByteWriter writer;
-    writer.WriteLittle(static_cast<uint64_t>(hashed));
-    return Murmur3Hash32(writer.view());
-  }
-  if (const auto* unscaled = std::get_if<Int128>(&value)) {
-    const auto bytes = DatumToBound(source, *unscaled);  // the fewest bytes, big-endian
-    return bytes ? Murmur3Hash32(*bytes) : 0;
-  }
-  return Murmur3Hash32(AsBytes(std::get<std::string>(value)));
+uint32_t HashOfInteger(const Type& source, int64_t value) {
+  // Nanoseconds hash as microseconds, so that a widened timestamp stays in its bucket.
+  uint64_t hashed = static_cast<uint64_t>(IsNanoTimestamp(source.kind()) ? FloorDiv(value, 1000) : value);
+  if constexpr (std::endian::native == std::endian::big) hashed = std::byteswap(hashed);
+  return Murmur3Hash32(std::as_bytes(std::span(&hashed, 1)));
 }
 
-Datum CalendarValue(Transform::Kind kind, const Type& source, int64_t value) {
+int64_t BucketOfHash(const Transform& transform, uint32_t hash) {
+  return static_cast<int32_t>(hash & 0x7fffffffU) % transform.parameter();
+}
+
+int64_t CalendarValue(Transform::Kind kind, const Type& source, int64_t value) {
   if (kind == Transform::Kind::kHour) return FloorDiv(value, UnitsPerHour(source.kind()));
   const int64_t days = FloorDiv(value, UnitsPerDay(source.kind()));
   if (kind == Transform::Kind::kDay) return days;
@@ -129,14 +127,34 @@ Result<Datum> Transform::Apply(const Type& source, const Datum& value) const {
                                  : std::holds_alternative<int64_t>(value);
   if (!fits)
     return InvalidArgument("partition transform {}: the value is not of type {}", ToString(), source.ToString());
-  if (kind_ == Kind::kBucket) {
-    const auto positive = static_cast<int32_t>(HashOf(source, value) & 0x7fffffffU);
-    return Datum(static_cast<int64_t>(positive % parameter_));
+  if (const auto* number = std::get_if<int64_t>(&value)) return Datum(TransformedInteger(*this, source, *number));
+  if (const auto* unscaled = std::get_if<Int128>(&value)) {
+    if (kind_ == Kind::kTruncate) return Datum(TruncatedExact(*unscaled, parameter_));
+    const Bytes bytes = DELENDA_TRY(DatumToBound(source, value));  // the fewest bytes, big-endian
+    return Datum(BucketOfBytes(*this, AsText(bytes)));
   }
-  if (kind_ != Kind::kTruncate) return CalendarValue(kind_, source, std::get<int64_t>(value));
-  if (is_text) return Datum(std::string(TruncatedPrefix(source, std::get<std::string>(value), parameter_)));
-  if (is_decimal) return Datum(TruncatedExact(std::get<Int128>(value), parameter_));
-  return Datum(TruncatedStored(source, std::get<int64_t>(value), parameter_));
+  const std::string& text = std::get<std::string>(value);
+  if (kind_ == Kind::kTruncate) return Datum(std::string(TruncatedPrefix(source, text, parameter_)));
+  return Datum(BucketOfBytes(*this, text));
+}
+
+int64_t TransformedInteger(const Transform& transform, const Type& source, int64_t value) {
+  switch (transform.kind()) {
+    case Transform::Kind::kBucket: return BucketOfHash(transform, HashOfInteger(source, value));
+    case Transform::Kind::kTruncate: return TruncatedStored(source, value, transform.parameter());
+    case Transform::Kind::kYear:
+    case Transform::Kind::kMonth:
+    case Transform::Kind::kDay:
+    case Transform::Kind::kHour: return CalendarValue(transform.kind(), source, value);
+    case Transform::Kind::kIdentity:
+    case Transform::Kind::kVoid:
+    case Transform::Kind::kUnknown: break;
+  }
+  return value;
+}
+
+int64_t BucketOfBytes(const Transform& transform, std::string_view value) {
+  return BucketOfHash(transform, Murmur3Hash32(AsBytes(value)));
 }
 
 bool TransformTakes(Transform::Kind kind, const Type& source) {
@@ -194,9 +212,11 @@ Int128 TruncatedExact(Int128 value, int32_t width) {
 }
 
 int64_t TruncatedStored(const Type& source, int64_t value, int32_t width) {
-  const Int128 exact = TruncatedExact(value, width);
-  if (source.kind() == TypeKind::kInt) return static_cast<int32_t>(static_cast<uint32_t>(exact));
-  return static_cast<int64_t>(static_cast<uint64_t>(exact));
+  const int64_t rest = value % width;
+  // Unsigned: it wraps.
+  const uint64_t stored = static_cast<uint64_t>(value) - static_cast<uint64_t>(rest < 0 ? rest + width : rest);
+  return source.kind() == TypeKind::kInt ? static_cast<int32_t>(static_cast<uint32_t>(stored))
+                                         : static_cast<int64_t>(stored);
 }
 
 std::optional<int64_t> WrappedPartition(const Type& source, int32_t width) {

@@ -19,6 +19,11 @@ bool TransformTakes(Transform::Kind kind, const Type& source);
 // values (int to long, decimal precision).
 bool LiteralsKeepMeaning(const Type& leaf, const Type& source);
 
+// What a transform that takes the type makes of a value of an integer, date, time or timestamp column, and of the bytes
+// of a string, binary, fixed or UUID column (bucket only): Transform::Apply without its checks, for whole columns.
+int64_t TransformedInteger(const Transform& transform, const Type& source, int64_t value);
+int64_t BucketOfBytes(const Transform& transform, std::string_view value);
+
 // The first `width` code points of a UTF-8 text, or bytes of anything else.
 std::string_view TruncatedPrefix(const Type& source, std::string_view value, int32_t width);
 // How many code points (of a string) or bytes (of a binary) a value has.

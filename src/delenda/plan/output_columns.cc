@@ -34,8 +34,9 @@ std::optional<OutputColumn> MetadataColumn(std::string_view name, const std::map
   if (name == "_deleted") return column(kDeleted, 2147483644, TypeKind::kBoolean, true);
   if (name == "_spec_id") return column(kSpecId, 2147483643, TypeKind::kInt, true);
   if (name == "_partition") return column(kPartition, 2147483642, PartitionColumnType(specs), false);
-  if (name == "_row_id") return column(kRowId, 2147483540, TypeKind::kLong, false);
-  if (name == "_last_updated_sequence_number") return column(kLastUpdated, 2147483539, TypeKind::kLong, false);
+  if (name == "_row_id") return column(kRowId, kRowIdFieldId, TypeKind::kLong, false);
+  if (name == "_last_updated_sequence_number")
+    return column(kLastUpdated, kLastUpdatedSequenceFieldId, TypeKind::kLong, false);
   return std::nullopt;
 }
 

@@ -15,16 +15,6 @@
 
 namespace delenda::write {
 
-// The partition of every row of a batch: rows of one group have equal tuples. Groups are in the order of their first
-// rows.
-struct PartitionGroups {
-  std::vector<PartitionTuple> tuples;
-  std::vector<uint32_t> group_of_row;
-};
-// `batch` has the target's schema. InvalidArgument: a transform that does not take its column's values. NotSupported: a
-// transform that this version does not know, a source column inside a list or map.
-Result<PartitionGroups> GroupByPartition(const BoundSpec& spec, const Schema& schema, const arrow::RecordBatch& batch);
-
 struct PartitionedWriterOptions {
   // At most so many files are open at a time: when one more is needed, the one that was written to longest ago is
   // closed, and rows that come for its partition later go to a further file. 1 suits input that is clustered by
@@ -38,13 +28,14 @@ struct PartitionedWriterOptions {
 // The rows of a partition keep their order. An unpartitioned spec has the one empty tuple.
 class PartitionedWriter {
  public:
-  explicit PartitionedWriter(WriteTarget target, PartitionedWriterOptions options = {});
+  static Result<PartitionedWriter> Make(WriteTarget target, PartitionedWriterOptions options = {});
   ~PartitionedWriter();
   PartitionedWriter(PartitionedWriter&&) noexcept;
   PartitionedWriter& operator=(PartitionedWriter&&) noexcept;
 
   const WriteTarget& target() const;
-  // A batch of target.BatchSchema().
+  // A batch of target.BatchSchema(). After an error the writer is of no more use; what it has written lies in
+  // target.staged.
   Result<void> Write(const arrow::RecordBatch& batch);
   int64_t rows() const;
   // All files, those of a partition side by side, partitions in the order of their first rows.
@@ -52,6 +43,7 @@ class PartitionedWriter {
 
  private:
   struct State;
+  explicit PartitionedWriter(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

@@ -2,7 +2,6 @@
 
 #include <arrow/array.h>
 #include <arrow/extension/uuid.h>
-#include <arrow/io/interfaces.h>
 #include <arrow/ipc/writer.h>
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "delenda/formats/parquet/arrow_status.h"
+#include "delenda/formats/parquet/output_adapter.h"
 
 namespace delenda::write {
 namespace {
@@ -22,59 +22,18 @@ namespace {
 using parquet::ToResult;
 // The batches are ours: what Arrow finds wrong with them is our fault.
 constexpr auto kOurs = parquet::StatusSource::kCompute;
-constexpr size_t kPieceBytes = size_t{256} << 10;
 constexpr int64_t kRowGroupRows = int64_t{1} << 20;
-
-// The sink as Arrow sees it. Small writes are collected.
-class SinkStream final : public arrow::io::OutputStream {
- public:
-  explicit SinkStream(ByteSink sink) : sink_(std::move(sink)) { set_mode(arrow::io::FileMode::WRITE); }
-
-  arrow::Status Write(const void* data, int64_t size) override {
-    if (abandoned_ || size <= 0) return arrow::Status::OK();
-    position_ += size;
-    buffer_.append(static_cast<const char*>(data), static_cast<size_t>(size));
-    return buffer_.size() < kPieceBytes ? arrow::Status::OK() : Flush();
-  }
-  arrow::Status Flush() override {
-    if (abandoned_ || buffer_.empty()) return arrow::Status::OK();
-    auto written = sink_(buffer_);
-    buffer_.clear();
-    if (written) return arrow::Status::OK();
-    abandoned_ = true;
-    return parquet::ToStatus(std::move(written).error());
-  }
-  arrow::Status Close() override {
-    closed_ = true;
-    return Flush();
-  }
-  arrow::Result<int64_t> Tell() const override { return position_; }
-  bool closed() const override { return closed_; }
-
-  // Writers of Arrow complete their file when they are destroyed: what they write then is dropped.
-  void Abandon() {
-    abandoned_ = true;
-    buffer_.clear();
-  }
-
- private:
-  ByteSink sink_;
-  std::string buffer_;
-  int64_t position_ = 0;
-  bool closed_ = false;
-  bool abandoned_ = false;
-};
 
 class IpcWriter final : public RowFileWriter {
  public:
   static Result<std::unique_ptr<RowFileWriter>> Make(bool is_file, const std::shared_ptr<arrow::Schema>& schema,
                                                      ByteSink sink) {
-    auto stream = std::make_shared<SinkStream>(std::move(sink));
+    auto stream = std::make_shared<parquet::OutputAdapter>(std::move(sink));
     auto writer = DELENDA_TRY(ToResult(
         is_file ? arrow::ipc::MakeFileWriter(stream, schema) : arrow::ipc::MakeStreamWriter(stream, schema), kOurs));
     return std::make_unique<IpcWriter>(std::move(stream), std::move(writer));
   }
-  IpcWriter(std::shared_ptr<SinkStream> stream, std::shared_ptr<arrow::ipc::RecordBatchWriter> writer)
+  IpcWriter(std::shared_ptr<parquet::OutputAdapter> stream, std::shared_ptr<arrow::ipc::RecordBatchWriter> writer)
       : stream_(std::move(stream)), writer_(std::move(writer)) {}
   ~IpcWriter() override { stream_->Abandon(); }
 
@@ -87,7 +46,7 @@ class IpcWriter final : public RowFileWriter {
   }
 
  private:
-  std::shared_ptr<SinkStream> stream_;
+  std::shared_ptr<parquet::OutputAdapter> stream_;
   std::shared_ptr<arrow::ipc::RecordBatchWriter> writer_;
 };
 
@@ -119,13 +78,13 @@ class ParquetWriter final : public RowFileWriter {
                                 ->build();
     // With the Arrow schema beside Parquet's own, so that Arrow readers get back the very types.
     const auto arrow_properties = ::parquet::ArrowWriterProperties::Builder().store_schema()->build();
-    auto stream = std::make_shared<SinkStream>(std::move(sink));
+    auto stream = std::make_shared<parquet::OutputAdapter>(std::move(sink));
     auto writer = DELENDA_TRY(ToResult(::parquet::arrow::FileWriter::Open(*writer_schema, arrow::default_memory_pool(),
                                                                           stream, properties, arrow_properties),
                                        kOurs));
     return std::make_unique<ParquetWriter>(std::move(stream), std::move(writer), std::move(writer_schema));
   }
-  ParquetWriter(std::shared_ptr<SinkStream> stream, std::unique_ptr<::parquet::arrow::FileWriter> writer,
+  ParquetWriter(std::shared_ptr<parquet::OutputAdapter> stream, std::unique_ptr<::parquet::arrow::FileWriter> writer,
                 std::shared_ptr<arrow::Schema> schema)
       : stream_(std::move(stream)), writer_(std::move(writer)), schema_(std::move(schema)) {}
   ~ParquetWriter() override { stream_->Abandon(); }
@@ -151,7 +110,7 @@ class ParquetWriter final : public RowFileWriter {
   }
 
  private:
-  std::shared_ptr<SinkStream> stream_;
+  std::shared_ptr<parquet::OutputAdapter> stream_;
   std::unique_ptr<::parquet::arrow::FileWriter> writer_;
   std::shared_ptr<arrow::Schema> schema_;
 };

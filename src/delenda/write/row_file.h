@@ -4,16 +4,14 @@
 #include <arrow/type_fwd.h>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <string_view>
 
 #include "delenda/base/result.h"
+#include "delenda/formats/parquet/output_adapter.h"
 
 namespace delenda::write {
 
-// Takes the next bytes of the file. An error stops the work and is returned by it.
-using ByteSink = std::function<Result<void>(std::string_view)>;
+using parquet::ByteSink;
 
 enum class RowFileFormat : uint8_t {
   kArrowStream,  // IPC stream: can be read while it is written

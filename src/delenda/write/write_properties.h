@@ -29,18 +29,17 @@ struct WriteProperties {
   int64_t target_file_bytes = int64_t{512} << 20;
   // Absolute (write.data.path); empty: `{table location}/data`.
   std::string data_path = {};
-  bool fanout = false;  // write.spark.fanout.enabled
   // Of every leaf that may have metrics, by field id; those that are missing have MetricsMode::kNone.
   std::map<int32_t, MetricsMode> metrics = {};
 
   // Of the table that `schema` belongs to. InvalidArgument names the property and what it may be; NotSupported: a file
-  // format other than Parquet, a bloom filter that cannot be had, a location provider (write.location-provider.impl,
-  // write.object-storage.enabled) of whose paths readers or cleaners may rely on. Unknown properties are of no concern.
+  // format other than Parquet, a bloom filter that cannot be had, a location provider of the table's own. Properties of
+  // columns that are not there and unknown properties are of no concern.
   //
   //   write.format.default, write.target-file-size-bytes, write.data.path
   //   write.parquet.{compression-codec, compression-level, row-group-size-bytes, row-group-limit, page-size-bytes,
-  //     page-row-limit, dict-size-bytes, bloom-filter-enabled.column.C, bloom-filter-fpp.column.C,
-  //     bloom-filter-ndv.column.C}
+  //     page-row-limit, page-version, dict-size-bytes, bloom-filter-enabled.column.C, bloom-filter-fpp.column.C,
+  //     bloom-filter-ndv.column.C, bloom-filter-max-bytes}
   //   write.metadata.metrics.{default, column.C, max-inferred-column-defaults}
   static Result<WriteProperties> Parse(const std::map<std::string, std::string>& properties, const Schema& schema);
 };

@@ -24,11 +24,12 @@ Result<Codec> CodecFromName(std::string_view name);
 struct WriterOptions {
   Codec codec = Codec::kZstd;
   std::optional<int> codec_level = std::nullopt;  // else the codec's own
-  // A row group ends at whichever it reaches first. Bytes are those that its pages take, encoded and compressed.
+  // A row group ends at whichever it reaches first. Bytes are the memory that its pages, encoded and compressed, take.
   int64_t row_group_bytes = int64_t{128} << 20;
   int64_t row_group_rows = int64_t{1} << 20;
   int64_t page_bytes = int64_t{1} << 20;
   int64_t page_rows = 20'000;
+  bool version_2_pages = false;
   int64_t dictionary_bytes = int64_t{2} << 20;  // a column whose dictionary grows larger goes on without one
   struct Bloom {
     int32_t field_id = 0;
@@ -36,19 +37,21 @@ struct WriterOptions {
     std::optional<int64_t> distinct = std::nullopt;  // else as many as a row group may have rows
   };
   std::vector<Bloom> blooms = {};
-  std::string created_by = "delenda";
   // Columns are encoded on its threads; null: on the caller's. Never called from one of its own threads.
   Executor* executor = nullptr;
 };
 
-// What the footer says of one leaf, all row groups together.
+// One leaf in one row group, as the footer says.
+struct WrittenChunk {
+  int64_t compressed_bytes = 0;
+  int64_t values = 0;  // NULLs included, and below lists one for each empty or NULL list
+  // No bounds: all values are NULL or NaN, or longer than Parquet lets a bound be (4 KiB).
+  LeafStatistics statistics;
+};
 struct WrittenLeaf {
   int32_t field_id = 0;
   Leaf leaf;
-  int64_t compressed_bytes = 0;
-  int64_t values = 0;  // NULLs included, and below lists one for each empty or NULL list
-  // Bounds only if every row group with a value has them: Parquet leaves out those of values above 4 KiB.
-  LeafStatistics statistics;
+  std::vector<WrittenChunk> chunks;  // by row group
 };
 
 struct WrittenFile {
@@ -76,9 +79,9 @@ class FileWriter {
   FileWriter(const FileWriter&) = delete;
   FileWriter& operator=(const FileWriter&) = delete;
 
-  // A batch of the schema (storage arrays where the schema has extension types). Cut where a row group is full.
+  // A batch of the schema's types; storage arrays may stand for extension types. Requiredness is not checked.
   Result<void> Write(const arrow::RecordBatch& batch);
-  // The rows that follow go to another row group. Frees what the current one holds in memory.
+  // What was written so far, but for the last few rows, goes to the file; rows that follow to another row group.
   Result<void> EndRowGroup();
 
   int64_t rows() const;
