@@ -32,6 +32,7 @@ std::string FormEscaped(std::string_view text) {
 
 std::string PartitionPath(const BoundSpec& spec, const PartitionTuple& tuple) {
   std::string path;
+  if (spec.spec.IsUnpartitioned()) return path;
   const size_t count = std::min(spec.spec.fields.size(), tuple.values.size());
   for (size_t i = 0; i < count; ++i) {
     const PartitionField& field = spec.spec.fields[i];

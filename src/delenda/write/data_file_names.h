@@ -13,7 +13,7 @@ namespace delenda::write {
 
 // "region=eu/ts_day=2024-02-29": the folder of a partition as the reference implementation names it, escaped as an HTML
 // form is (Java's URLEncoder): "a b/c" → "a+b%2Fc". Values that file systems would refuse as too long are cut: readers
-// never look at the name. Empty for a spec without fields.
+// never look at the name. Empty for an unpartitioned spec.
 std::string PartitionPath(const BoundSpec& spec, const PartitionTuple& tuple);
 
 // The names of one operation's files: "{data path}/{partition path}/00000-UUID-00001.parquet". Thread-safe.

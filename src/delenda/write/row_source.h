@@ -35,8 +35,10 @@ class RowSource {
  public:
   virtual ~RowSource() = default;
 
-  // `path`: of `io`, or "-" for standard input. InvalidArgument: no format. CSV: RFC 4180 with a header line, all
-  // columns text, an empty field NULL and "" an empty text. Errors name the path, and line or row where they can.
+  // `path`: of `io`, or "-" for standard input. InvalidArgument: no format, JSON lines without a table. NotSupported:
+  // Parquet from standard input, which cannot be read from its end. CSV: RFC 4180 with a header line, all columns text,
+  // an empty field NULL and "" an empty text, empty lines between rows of several columns skipped. Errors name the
+  // path, and the line or row where they can.
   static Result<std::unique_ptr<RowSource>> Open(io::FileIO& io, std::string_view path,
                                                  const RowSourceOptions& options);
 

@@ -89,7 +89,7 @@ TEST(JsonValue, ErrorsCarryThePath) {
             "$.snapshots[1].summary[\"total.records\"]: expected an integer, found a string");
   EXPECT_EQ(Message(root.Get<int32_t>("wide")), "$.wide: 3000000000 does not fit into 32 bits with a sign");
   EXPECT_EQ(Message(root.Get<int64_t>("big")), "$.big: 18446744073709551615 does not fit into 64 bits with a sign");
-  EXPECT_EQ(Message(root.Get<int64_t>("huge")), "$.huge: expected an integer, found the number 1e+30");
+  EXPECT_EQ(Message(root.Get<int64_t>("huge")), "$.huge: expected an integer, found the number 1e30");
   EXPECT_EQ(Message(root.Get<int64_t>("ratio")), "$.ratio: expected an integer, found the number 0.5");
   EXPECT_EQ(Message(root.Get<uint64_t>("negative")), "$.negative: -1 is negative");
   EXPECT_EQ(Message(root.Get<int64_t>("empty")), "$.empty: expected an integer, found null");

@@ -1,6 +1,7 @@
 #include "delenda/formats/json/json.h"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <utility>
 
@@ -67,7 +68,7 @@ std::unexpected<Error> Value::Fail(std::string_view message) const { return Corr
 std::unexpected<Error> Value::Mismatch(std::string_view expected) const {
   const Node& node = tape_->nodes[index_];
   if (node.kind == Kind::kFloat) {
-    return Corrupt("{}: expected {}, found the number {}", Path(), expected, node.payload.real);
+    return Corrupt("{}: expected {}, found the number {}", Path(), expected, tape_->Text(node));
   }
   return Corrupt("{}: expected {}, found {}", Path(), expected, KindName(node.kind));
 }
@@ -123,9 +124,22 @@ Result<uint64_t> Value::As<uint64_t>() const {
 template <>
 Result<double> Value::As<double>() const {
   const Node& node = tape_->nodes[index_];
-  if (node.kind == Kind::kFloat) return node.payload.real;
+  if (node.kind == Kind::kFloat) {
+    const std::string_view text = tape_->Text(node);
+    double value = text.starts_with('-') ? -0.0 : 0.0;
+    // Numbers too large were refused when the text was parsed; one too small leaves the zero.
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+  }
   if (node.kind != Kind::kInteger) return Mismatch("a number");
   return node.beyond_signed ? static_cast<double>(node.payload.natural) : static_cast<double>(node.payload.integer);
+}
+
+Result<std::string> Value::NumberText() const {
+  const Node& node = tape_->nodes[index_];
+  if (node.kind == Kind::kFloat) return std::string(tape_->Text(node));
+  if (node.kind != Kind::kInteger) return Mismatch("a number");
+  return node.beyond_signed ? fmt::format("{}", node.payload.natural) : fmt::format("{}", node.payload.integer);
 }
 
 template <>

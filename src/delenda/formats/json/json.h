@@ -60,6 +60,8 @@ class Value {
     if (!member || member->is_null()) return std::optional<T>();
     return std::optional<T>(DELENDA_TRY(member->template As<T>()));
   }
+  // A number as the text has it, every digit of it: "12.50", "1e3". Corrupt when this is no number.
+  Result<std::string> NumberText() const;
   // The member, null or not; nullopt when absent. Corrupt when this is no object.
   Result<std::optional<Value>> Find(std::string_view key) const;
   // The member; Corrupt when absent.

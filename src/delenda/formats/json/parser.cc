@@ -42,18 +42,18 @@ class TapeBuilder {
     node->beyond_signed = true;
     return true;
   }
-  bool number_float(double value, const std::string& /*text*/) {
-    Node* node = Add(Kind::kFloat);
-    if (node != nullptr) node->payload.real = value;
-    return node != nullptr;
-  }
-  bool string(const std::string& value) {
-    Node* node = Add(Kind::kString);
-    if (node == nullptr) return false;
-    node->payload.text = {static_cast<uint32_t>(tape_.text.size()), static_cast<uint32_t>(value.size())};
-    tape_.text += value;
+  // The text is kept: a double has fewer digits than a decimal may have.
+  bool number_float(double /*value*/, const std::string& text) {
+    if (!AddText(Kind::kFloat, text)) return false;
+    // The library reads numbers with the point of the process's locale.
+    const Node& node = tape_.nodes.back();
+    for (size_t i = 0; i < node.payload.text.length; ++i) {
+      char& c = tape_.text[node.payload.text.offset + i];
+      if ((c < '0' || c > '9') && c != '-' && c != '+' && c != 'e' && c != 'E') c = '.';
+    }
     return true;
   }
+  bool string(const std::string& value) { return AddText(Kind::kString, value); }
   bool binary(const nlohmann::json::binary_t& /*value*/) { return false; }  // JSON text has none
 
   bool start_object(size_t /*unknown*/) { return Open(Kind::kObject); }
@@ -105,6 +105,14 @@ class TapeBuilder {
     node.kind = kind;
     key_length_ = 0;
     return &node;
+  }
+
+  bool AddText(Kind kind, const std::string& value) {
+    Node* node = Add(kind);
+    if (node == nullptr) return false;
+    node->payload.text = {static_cast<uint32_t>(tape_.text.size()), static_cast<uint32_t>(value.size())};
+    tape_.text += value;
+    return true;
   }
 
   bool Open(Kind kind) {

@@ -15,12 +15,11 @@ struct Node {
   union Payload {
     int64_t integer;   // kInteger, unless `beyond_signed`
     uint64_t natural;  // kInteger with `beyond_signed`
-    double real;       // kFloat
     bool boolean;      // kBool
     struct {
       uint32_t offset;
       uint32_t length;
-    } text;             // kString: within Tape::text
+    } text;             // kString, and the digits of kFloat: within Tape::text
     uint32_t children;  // kArray, kObject: how many, shadowed ones not counted
   };
 

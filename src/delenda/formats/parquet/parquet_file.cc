@@ -146,7 +146,11 @@ Result<void> ParquetFile::ReadFooter() {
   }
   for (int i = 0; i < leaves; ++i) {
     const ::parquet::ColumnDescriptor* column = s.metadata->schema()->Column(i);
-    s.leaves.push_back({column->physical_type(), column->max_repetition_level() > 0, column->path()->ToDotString()});
+    const auto& logical = column->logical_type();
+    s.leaves.push_back({.physical = column->physical_type(),
+                        .repeated = column->max_repetition_level() > 0,
+                        .path = column->path()->ToDotString(),
+                        .uuid = logical != nullptr && logical->is_UUID()});
   }
   return {};
 }

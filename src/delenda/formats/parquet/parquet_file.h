@@ -62,6 +62,7 @@ struct Leaf {
   ::parquet::Type::type physical = ::parquet::Type::UNDEFINED;
   bool repeated = false;  // below a list or a map: its statistics count elements, not rows
   std::string path;       // "st.a", for messages
+  bool uuid = false;      // 16 bytes that are a UUID
 };
 
 // One row group's batches, in row order.
