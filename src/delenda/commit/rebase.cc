@@ -1,0 +1,171 @@
+#include "delenda/commit/rebase.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+#include "delenda/commit/history.h"
+#include "delenda/model/partition.h"
+#include "delenda/model/pruning.h"
+
+namespace delenda::commit {
+namespace {
+
+using Outcome = std::variant<Changes, LookAgain>;
+
+std::optional<ColumnStats> StatsOf(const ContentFile& file, const BoundColumn& column) {
+  if (!file.metrics) return std::nullopt;
+  const auto count = [&](const std::map<int32_t, int64_t>& counts) -> std::optional<int64_t> {
+    const auto found = counts.find(column.field_id);
+    return found == counts.end() ? std::nullopt : std::optional(found->second);
+  };
+  const auto bound = [&](const std::map<int32_t, std::string>& bounds) -> std::optional<Datum> {
+    const auto found = bounds.find(column.field_id);
+    if (found == bounds.end()) return std::nullopt;
+    return PruningBound(column.type, AsBytes(found->second));
+  };
+  return ColumnStats{.value_count = count(file.metrics->value_counts),
+                     .null_count = count(file.metrics->null_counts),
+                     .nan_count = count(file.metrics->nan_counts),
+                     .lower = bound(file.metrics->lower_bounds),
+                     .upper = bound(file.metrics->upper_bounds)};
+}
+
+// May the file hold rows that the filter matches?
+bool MayMatch(const ContentFile& file, const Expr& filter, const std::map<int32_t, BoundSpec>& specs) {
+  const auto spec = specs.find(file.spec_id);
+  if (spec == specs.end()) return true;
+  const ExprRef residual = ResidualFor(filter, spec->second, *file.partition);
+  return residual->op != Op::kFalse &&
+         CouldMatch(*residual, [&](const BoundColumn& column) { return StatsOf(file, column); });
+}
+
+class Rebaser {
+ public:
+  Rebaser(const Intent& intent, const BranchState& state) : intent_(intent), state_(state) {}
+
+  // Null: nobody has committed since the base.
+  Result<Outcome> Run(const History* history, std::shared_ptr<io::FileIO> io) {
+    if (history != nullptr) {
+      if (auto again = DELENDA_TRY(CheckHistory(*history))) return *std::move(again);
+    }
+    std::vector<const plan::FileTask*> live;
+    for (const auto& wanted : intent_.deletes) {
+      if (const auto* task = state_.Find(wanted.file.path)) live.push_back(task);
+    }
+    for (const auto& wanted : intent_.rewritten_files) {
+      if (const auto* task = state_.Find(wanted.file.path)) live.push_back(task);
+    }
+    const auto deleted = DELENDA_TRY(state_.LoadDeleted(live, std::move(io)));
+
+    changes_.added_files = intent_.added_files;
+    for (const auto& wanted : intent_.deletes) {
+      const auto* task = state_.Find(wanted.file.path);
+      auto again = task == nullptr ? Gone(wanted, history)
+                                   : DELENDA_TRY(Merge(wanted, *task, deleted.at(wanted.file.path), history));
+      if (again) return *std::move(again);
+    }
+    for (const auto& wanted : intent_.rewritten_files) {
+      const auto* task = state_.Find(wanted.file.path);
+      if (task == nullptr) return LookAgain{fmt::format("{} was removed", wanted.file.path)};
+      if (!(deleted.at(wanted.file.path) == wanted.before))
+        return LookAgain{fmt::format("other rows of {} are deleted than when it was read", wanted.file.path)};
+      Remove(*task);
+    }
+    for (const auto& file : intent_.removed_delete_files) {
+      // One that is gone has been turned into vectors by somebody else.
+      if (state_.IsLive(DeleteKey(file))) changes_.removed_delete_files.push_back(file);
+    }
+    return std::move(changes_);
+  }
+
+ private:
+  Result<std::optional<LookAgain>> CheckHistory(const History& history) const {
+    if (!history.is_known) return LookAgain{"the snapshot that was read is no ancestor of the branch's head any more"};
+    // The delete covers rows that this operation copies: the copy would be newer than the delete, and live on.
+    if (history.has_new_equality_deletes && !intent_.IsPureDelete())
+      return LookAgain{"equality deletes were committed"};
+    const bool checks_filter = intent_.isolation == Isolation::kSerializable &&
+                               intent_.operation != Operation::kReplace && !intent_.deletes.empty();
+    if (!checks_filter && !intent_.touches_added) return std::nullopt;
+    if (history.has_restored_rows) return LookAgain{"deleted rows were brought back"};
+    for (const auto& file : history.added_files) {
+      if (checks_filter && (!intent_.conflict_filter || MayMatch(file, *intent_.conflict_filter, state_.specs())))
+        return LookAgain{fmt::format("rows that may match were added in {}", file.path)};
+    }
+    if (intent_.touches_added && !history.added_files.empty()) {
+      // The rows of a file that is gone again may be in another one that is not among the added ones.
+      if (history.has_moved_rows) return LookAgain{"rows were added, and files rewritten"};
+      if (DELENDA_TRY(intent_.touches_added(history.added_files)))
+        return LookAgain{"rows with the same keys were added"};
+    }
+    return std::nullopt;
+  }
+
+  // The data file is not live any more.
+  std::optional<LookAgain> Gone(const FileDelete& wanted, const History* history) const {
+    // Whoever deleted its rows has done what this operation wants. But rows that were moved or updated live on.
+    const bool is_done = intent_.IsPureDelete() && wanted.deleted.ContainsAll(wanted.before) && history != nullptr &&
+                         history->is_pure && !history->has_moved_rows;
+    if (is_done) return std::nullopt;
+    return LookAgain{fmt::format("{} was removed", wanted.file.path)};
+  }
+
+  Result<std::optional<LookAgain>> Merge(const FileDelete& wanted, const plan::FileTask& task, const PositionSet& now,
+                                         const History* history) {
+    const PositionSet added = wanted.deleted.Difference(wanted.before);
+    const PositionSet removed = wanted.before.Difference(wanted.deleted);
+    if (added.Intersects(now.Difference(wanted.before))) {
+      // An updated row lives on in its new copy: deleting the old one again would not delete it, and a second update
+      // would leave two.
+      const bool both_pure = intent_.IsPureDelete() && history != nullptr && history->is_pure;
+      if (!both_pure) return LookAgain{fmt::format("rows of {} were changed by others", wanted.file.path)};
+    }
+    const PositionSet result = now.Union(added).Difference(removed);
+    if (result == now) return std::nullopt;
+    if (!removed.empty() && !task.position_deletes.empty()) {
+      return ValidationFailed(
+          "rows of {} can't be brought back: position delete files delete them; turn those into "
+          "deletion vectors first",
+          wanted.file.path);
+    }
+    changes_.deleted_rows += result.Difference(now).cardinality();
+    changes_.restored_rows += now.Difference(result).cardinality();
+    if (result.cardinality() == static_cast<uint64_t>(task.file.record_count)) {
+      Remove(task);
+      return std::nullopt;
+    }
+    Supersede(task);
+    if (!result.empty()) changes_.vectors.push_back({.data_file = task.file, .positions = result});
+    return std::nullopt;
+  }
+
+  void Remove(const plan::FileTask& task) {
+    changes_.removed_files.push_back(task.file);
+    Supersede(task);
+  }
+  void Supersede(const plan::FileTask& task) {
+    for (auto& file : state_.Superseded(task.file.path)) changes_.removed_delete_files.push_back(std::move(file));
+  }
+
+  const Intent& intent_;
+  const BranchState& state_;
+  Changes changes_;
+};
+
+}  // namespace
+
+Result<Outcome> Rebase(const Intent& intent, const iceberg::TableMetadata& metadata, const BranchState& state,
+                       std::shared_ptr<io::FileIO> io, Executor& executor, const Hooks& hooks) {
+  const auto head_id = state.head() == nullptr ? std::nullopt : std::optional(state.head()->snapshot_id);
+  std::optional<History> history;
+  if (!intent.IsBlindAppend() && head_id != intent.base_snapshot_id) {
+    if (state.head() == nullptr) return LookAgain{"the branch has lost its snapshots"};
+    history = DELENDA_TRY(ReadHistory(metadata, intent.base_snapshot_id, *state.head(), *io, executor, hooks));
+  }
+  Rebaser rebaser(intent, state);
+  return rebaser.Run(history ? &*history : nullptr, std::move(io));
+}
+
+}  // namespace delenda::commit
