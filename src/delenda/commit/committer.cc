@@ -107,7 +107,8 @@ class CommitLoop {
     snapshot.summary["engine-name"] = "delenda";
     snapshot.summary["engine-version"] = DELENDA_VERSION;
     snapshot.summary.insert(intent_.summary.begin(), intent_.summary.end());
-    const auto next = DELENDA_TRY(WithSnapshot(metadata, loaded.metadata_path, intent_.branch, snapshot));
+    const auto next =
+        DELENDA_TRY(WithSnapshot(metadata, PathInTable(metadata, loaded.metadata_path), intent_.branch, snapshot));
     const std::string text = DELENDA_TRY(iceberg::TableMetadataToJson(next));
 
     Committed committed{.snapshot_id = snapshot.snapshot_id, .metadata_path = {}};
@@ -174,6 +175,13 @@ class CommitLoop {
     auto file = DELENDA_TRY(context_.io->Create(snapshot.manifest_list));
     DELENDA_TRY(file->Write(list.bytes));
     return file->Close();
+  }
+
+  // The metadata file as other readers of the table know it: the caller may have named its folder in another way,
+  // relative or by where a copy lies.
+  static std::string PathInTable(const iceberg::TableMetadata& metadata, const std::string& path) {
+    if (path.starts_with(metadata.location)) return path;
+    return io::Join(io::Join(metadata.location, "metadata"), io::Basename(path));
   }
 
   static int64_t UnusedId(const iceberg::TableMetadata& metadata) {

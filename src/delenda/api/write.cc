@@ -1,0 +1,71 @@
+#include "delenda/write.h"
+
+#include <utility>
+
+#include "delenda/api/storage.h"
+#include "delenda/catalog/catalog.h"
+#include "delenda/commit/table_session.h"
+#include "delenda/formats/parquet/arrow_status.h"
+#include "delenda/ops/delete_rows.h"
+
+namespace delenda {
+namespace {
+
+ChangeReport ToReport(const ops::RowChange& change) {
+  return {.is_dry_run = change.is_dry_run,
+          .snapshot_id = change.snapshot_id,
+          .rows_added = change.rows_added,
+          .rows_deleted = change.rows_deleted,
+          .rows_updated = change.rows_updated,
+          .files_added = change.files_added,
+          .files_dropped = change.files_dropped,
+          .files_changed = change.files_changed,
+          .bytes_added = change.bytes_added,
+          .attempts = change.attempts,
+          .looked_again = change.looked_again};
+}
+
+Result<std::shared_ptr<catalog::CommitPoint>> FindCommitPoint(std::string_view location, const OpenOptions& options,
+                                                              std::shared_ptr<io::FileIO> io) {
+  if (location.empty()) return InvalidArgument("the table's location is empty");
+  if (location.ends_with(".json"))
+    return InvalidArgument("{} is one version of a table: name the table's folder, or the table in its catalog",
+                           location);
+  const auto name = catalog::ParseTableName(location);
+  if (!name || io->Stat(location)) return catalog::MakeFolderCommitPoint(std::move(io), std::string(location));
+  const auto settings = DELENDA_TRY(catalog::LoadSettings(*io, options.config, catalog::ProcessEnvironment()));
+  return DELENDA_TRY(catalog::FindCatalog(settings, *name, io))
+  ->Open(*name);
+}
+
+}  // namespace
+
+class WritableTable::Impl {
+ public:
+  explicit Impl(const OpenOptions& options) : executor(options.threads) {}
+
+  Executor executor;
+  std::optional<commit::TableSession> session;
+};
+
+WritableTable::WritableTable(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+WritableTable::WritableTable(WritableTable&&) noexcept = default;
+WritableTable& WritableTable::operator=(WritableTable&&) noexcept = default;
+WritableTable::~WritableTable() = default;
+
+Result<WritableTable> WritableTable::Open(std::string_view location, OpenOptions options) {
+  const auto storage = api::MakeStorage(options);
+  auto impl = std::make_unique<Impl>(options);
+  auto point = DELENDA_TRY(FindCommitPoint(location, options, storage.io));
+  impl->session = DELENDA_TRY(commit::TableSession::Open(storage.io, std::move(point), impl->executor, options.hooks));
+  return WritableTable(std::move(impl));
+}
+
+Result<ChangeReport> WritableTable::Delete(const DeleteRequest& request) {
+  return parquet::Guarded([&]() -> Result<ChangeReport> {
+    return ToReport(DELENDA_TRY(ops::DeleteRows(
+        *impl_->session, {.where = request.where, .branch = request.branch, .dry_run = request.dry_run})));
+  });
+}
+
+}  // namespace delenda

@@ -1,0 +1,36 @@
+// What an operation did to a table's rows, and how hard it tried.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "delenda/base/result.h"
+#include "delenda/commit/committer.h"
+#include "delenda/commit/table_session.h"
+
+namespace delenda::ops {
+
+struct RowChange {
+  bool is_dry_run = false;
+  std::optional<int64_t> snapshot_id;  // not set: nothing was to be changed, or a dry run
+  uint64_t rows_added = 0;
+  uint64_t rows_deleted = 0;
+  uint64_t rows_updated = 0;
+  uint64_t files_added = 0;    // data files
+  uint64_t files_dropped = 0;  // data files of which no row is left
+  uint64_t files_changed = 0;  // data files that got a new deletion vector
+  uint64_t bytes_added = 0;    // of data files
+  uint64_t attempts = 1;       // of the last commit
+  uint64_t looked_again = 0;   // how often the operation was evaluated anew, since others changed what it had read
+};
+
+// Runs `attempt` on the newest version of the table until it has committed: whenever others changed what it read, it is
+// evaluated again, so that the result is that of running after them. CommitConflict after 50 times: the message holds
+// the last reason.
+Result<RowChange> RunUntilCommitted(commit::TableSession& session,
+                                    const std::function<Result<std::variant<RowChange, commit::LookAgain>>()>& attempt);
+
+}  // namespace delenda::ops
