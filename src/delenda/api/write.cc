@@ -6,7 +6,10 @@
 #include "delenda/catalog/catalog.h"
 #include "delenda/commit/table_session.h"
 #include "delenda/formats/parquet/arrow_status.h"
+#include "delenda/ops/append_rows.h"
 #include "delenda/ops/delete_rows.h"
+#include "delenda/ops/update_rows.h"
+#include "delenda/write/row_source.h"
 
 namespace delenda {
 namespace {
@@ -34,16 +37,17 @@ Result<std::shared_ptr<catalog::CommitPoint>> FindCommitPoint(std::string_view l
   const auto name = catalog::ParseTableName(location);
   if (!name || io->Stat(location)) return catalog::MakeFolderCommitPoint(std::move(io), std::string(location));
   const auto settings = DELENDA_TRY(catalog::LoadSettings(*io, options.config, catalog::ProcessEnvironment()));
-  return DELENDA_TRY(catalog::FindCatalog(settings, *name, io))
-  ->Open(*name);
+  const auto found = DELENDA_TRY(catalog::FindCatalog(settings, *name, io));
+  return found->Open(*name);
 }
 
 }  // namespace
 
 class WritableTable::Impl {
  public:
-  explicit Impl(const OpenOptions& options) : executor(options.threads) {}
+  explicit Impl(const OpenOptions& options) : storage(api::MakeStorage(options)), executor(options.threads) {}
 
+  api::Storage storage;
   Executor executor;
   std::optional<commit::TableSession> session;
 };
@@ -54,17 +58,41 @@ WritableTable& WritableTable::operator=(WritableTable&&) noexcept = default;
 WritableTable::~WritableTable() = default;
 
 Result<WritableTable> WritableTable::Open(std::string_view location, OpenOptions options) {
-  const auto storage = api::MakeStorage(options);
   auto impl = std::make_unique<Impl>(options);
-  auto point = DELENDA_TRY(FindCommitPoint(location, options, storage.io));
-  impl->session = DELENDA_TRY(commit::TableSession::Open(storage.io, std::move(point), impl->executor, options.hooks));
+  const auto& io = impl->storage.io;
+  auto point = DELENDA_TRY(FindCommitPoint(location, options, io));
+  impl->session = DELENDA_TRY(commit::TableSession::Open(io, std::move(point), impl->executor, options.hooks));
   return WritableTable(std::move(impl));
 }
+
+const std::string& WritableTable::location() const { return impl_->session->location(); }
+IoStats WritableTable::Io() const { return api::ToIoStats(*impl_->storage.counter); }
 
 Result<ChangeReport> WritableTable::Delete(const DeleteRequest& request) {
   return parquet::Guarded([&]() -> Result<ChangeReport> {
     return ToReport(DELENDA_TRY(ops::DeleteRows(
         *impl_->session, {.where = request.where, .branch = request.branch, .dry_run = request.dry_run})));
+  });
+}
+
+Result<ChangeReport> WritableTable::Append(const AppendRequest& request) {
+  return parquet::Guarded([&]() -> Result<ChangeReport> {
+    ops::AppendOptions options;
+    options.files = request.files;
+    if (!request.format.empty()) options.format = DELENDA_TRY(write::RowFormatFromName(request.format));
+    options.branch = request.branch;
+    options.ignore_unknown_columns = request.ignore_unknown_columns;
+    options.dry_run = request.dry_run;
+    // The rows come from where the caller is: mappings are for the files of the table.
+    return ToReport(DELENDA_TRY(ops::AppendRows(*impl_->session, *impl_->storage.counter, options)));
+  });
+}
+
+Result<ChangeReport> WritableTable::Update(const UpdateRequest& request) {
+  return parquet::Guarded([&]() -> Result<ChangeReport> {
+    return ToReport(DELENDA_TRY(ops::UpdateRows(
+        *impl_->session,
+        {.where = request.where, .set = request.set, .branch = request.branch, .dry_run = request.dry_run})));
   });
 }
 

@@ -69,13 +69,12 @@ class CommitLoop {
 
   Result<void> CheckVersion(const iceberg::TableMetadata& metadata) const {
     if (metadata.format_version == 1)
-      return NotSupported("tables of format version 1 can't be written: upgrade the table (delenda upgrade --to 3)");
+      return NotSupported("tables of format version 1 can't be written: upgrade the table to format version 3 first");
     const bool changes_rows =
         !intent_.deletes.empty() || !intent_.rewritten_files.empty() || !intent_.removed_delete_files.empty();
     if (metadata.format_version == 2 && changes_rows) {
-      return NotSupported(
-          "deletion vectors need format version 3, the table has {}: upgrade it first (delenda upgrade --to 3)",
-          metadata.format_version);
+      return NotSupported("deletion vectors need format version 3, the table has {}: upgrade it first",
+                          metadata.format_version);
     }
     return {};
   }
@@ -114,6 +113,8 @@ class CommitLoop {
     Committed committed{.snapshot_id = snapshot.snapshot_id, .metadata_path = {}};
     committed.deleted_rows = changes.deleted_rows;
     committed.restored_rows = changes.restored_rows;
+    committed.new_vectors = changes.vectors.size();
+    committed.dropped_files = changes.removed_files.size();
     for (const auto& vector : changes.vectors) {
       const auto wanted = std::ranges::find(intent_.deletes, vector.data_file.path,
                                             [](const FileDelete& one) -> const std::string& { return one.file.path; });

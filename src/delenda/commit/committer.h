@@ -25,7 +25,9 @@ struct Committed {
   uint64_t deleted_rows = 0;           // by this commit, after merging: rows that others deleted first are not counted
   uint64_t restored_rows = 0;
   uint64_t attempts = 1;
-  uint64_t merged_files = 0;  // data files whose vector holds what others deleted since the base, too
+  uint64_t new_vectors = 0;    // data files that got a deletion vector, or another one
+  uint64_t dropped_files = 0;  // data files that went: none of their rows is left, or they were rewritten
+  uint64_t merged_files = 0;   // data files whose vector holds what others deleted since the base, too
 };
 
 // How often and how long a commit is tried (properties commit.retry.*).

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace delenda {
 
@@ -89,7 +90,7 @@ Result<FilterToken> FilterLexer::Next() {
     token.text = DELENDA_TRY(ReadQuoted('\'', "a text"));
     return token;
   }
-  const bool is_signed = c == '-' || c == '+';
+  const bool is_signed = signs_ == Signs::kFilter && (c == '-' || c == '+');
   if (IsLexDigit(c) || c == '.' || (is_signed && (IsLexDigit(following) || following == '.'))) {
     token.kind = FilterToken::Kind::kNumber;
     if (is_signed) ++at_;
@@ -111,8 +112,12 @@ Result<FilterToken> FilterLexer::Next() {
     token.text = std::string(text_.substr(start, at_ - start));
     return token;
   }
-  constexpr std::array<std::string_view, 11> kSigns = {"<=", ">=", "<>", "!=", "==", "<", ">", "=", "(", ")", ","};
-  for (const std::string_view sign : kSigns) {
+  // Those of arithmetic come last.
+  constexpr std::array<std::string_view, 16> kSigns = {"<=", ">=", "<>", "!=", "==", "<", ">", "=",
+                                                       "(",  ")",  ",",  "||", "+",  "-", "*", "/"};
+  constexpr size_t kArithmeticSigns = 5;
+  const auto known = std::span(kSigns).first(kSigns.size() - (signs_ == Signs::kFilter ? kArithmeticSigns : 0));
+  for (const std::string_view sign : known) {
     if (!text_.substr(at_).starts_with(sign)) continue;
     at_ += sign.size();
     token.kind = FilterToken::Kind::kSign;

@@ -27,7 +27,9 @@ struct FilterToken {
 // Splits a text into tokens, one at a time.
 class FilterLexer {
  public:
-  explicit FilterLexer(std::string_view text) : text_(text) {}
+  enum class Signs : uint8_t { kFilter, kArithmetic };
+  // kArithmetic: + - * / || are signs too, and a number has no sign of its own ("a -1" is a difference).
+  explicit FilterLexer(std::string_view text, Signs signs = Signs::kFilter) : text_(text), signs_(signs) {}
   Result<FilterToken> Next();
 
  private:
@@ -35,6 +37,7 @@ class FilterLexer {
   Result<FilterToken> ReadName(size_t start);
 
   std::string_view text_;
+  Signs signs_;
   size_t at_ = 0;
 };
 

@@ -3,18 +3,14 @@
 #include <utility>
 
 #include "delenda/commit/intent.h"
+#include "delenda/ops/changed_files.h"
 #include "delenda/ops/match_rows.h"
 
 namespace delenda::ops {
 
 Result<RowChange> DeleteRows(commit::TableSession& session, const DeleteOptions& options) {
   return RunUntilCommitted(session, [&]() -> Result<std::variant<RowChange, commit::LookAgain>> {
-    // Before the table is read: the answer would come late.
-    if (session.format_version() < 3 && session.head(options.branch)) {
-      return NotSupported(
-          "deletion vectors need format version 3, the table has {}: upgrade it first (delenda upgrade --to 3)",
-          session.format_version());
-    }
+    DELENDA_TRY(CheckDeletes(session, options.branch));
     commit::Intent intent;
     intent.operation = commit::Operation::kDelete;
     intent.branch = options.branch;
@@ -37,7 +33,10 @@ Result<RowChange> DeleteRows(commit::TableSession& session, const DeleteOptions&
     if (auto* again = std::get_if<commit::LookAgain>(&outcome)) return std::move(*again);
     const auto& committed = std::get<commit::Committed>(outcome);
     change.snapshot_id = committed.snapshot_id;
+    // Others may have deleted some of the rows first.
     change.rows_deleted = committed.deleted_rows;
+    change.files_changed = committed.new_vectors;
+    change.files_dropped = committed.dropped_files;
     change.attempts = committed.attempts;
     return change;
   });

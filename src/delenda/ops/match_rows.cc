@@ -14,6 +14,9 @@
 namespace delenda::ops {
 namespace {
 
+// Every row that no vector deletes matches. (Which rows equality deletes cover only reading tells.)
+bool IsWholeFile(const plan::FileTask& task) { return task.residual->op == Op::kTrue && task.equality_deletes.empty(); }
+
 // Positions of the rows that a scan of `plan` gives, by path; its columns are _file and _pos.
 Result<std::map<std::string, std::vector<uint64_t>>> ReadPositions(std::shared_ptr<const plan::ScanPlan> plan,
                                                                    const commit::TableSession& session) {
@@ -39,38 +42,30 @@ Result<MatchedRows> MatchRows(const commit::TableSession& session, const std::st
   MatchedRows result;
   result.filter = plan->filter;
   auto reading = std::make_shared<plan::ScanPlan>(*plan);
-  std::erase_if(reading->tasks, [](const plan::FileTask& task) {
-    return task.residual->op == Op::kTrue && task.equality_deletes.empty();
-  });
-  const bool reads = !reading->tasks.empty();
-  auto positions = reads ? DELENDA_TRY(ReadPositions(std::move(reading), session))
-                         : std::map<std::string, std::vector<uint64_t>>();
+  std::erase_if(reading->tasks, IsWholeFile);
+  std::map<std::string, std::vector<uint64_t>> positions;
+  if (!reading->tasks.empty()) positions = DELENDA_TRY(ReadPositions(std::move(reading), session));
 
-                         std::vector<read::DeleteLoader::Need> needs;
-                         for (const plan::FileTask& task : plan->tasks)
-                           needs.push_back(
-                               {.file = &task.file, .dv = task.dv, .position_deletes = task.position_deletes});
-                         const auto loader =
-                             DELENDA_TRY(read::DeleteLoader::Make(*plan, needs, session.io(), false, session.hooks()));
-                         for (size_t i = 0; i < needs.size(); ++i) {
-                           const plan::FileTask& task = plan->tasks[i];
-                           MatchedFile matched {
-                             .file = task.file, .before = DELENDA_TRY(loader->Load(needs[i]))
-                             , .matched = {}
-                           };
-                           if (task.residual->op == Op::kTrue && task.equality_deletes.empty()) {
-                             const auto rows = static_cast<uint64_t>(task.file.record_count);
-                             matched.matched = DELENDA_TRY(PositionSet::FromRange(0, rows))
-                             .Difference(matched.before);
-                             ++result.files_by_metadata;
-                           } else {
-                             matched.matched = DELENDA_TRY(PositionSet::FromPositions(positions[task.file.path]));
-                           }
-                           if (matched.matched.empty()) continue;
-                           result.rows += matched.matched.cardinality();
-                           result.files.push_back(std::move(matched));
-                         }
-                         return result;
+  std::vector<read::DeleteLoader::Need> needs;
+  for (const plan::FileTask& task : plan->tasks)
+    needs.push_back({.file = &task.file, .dv = task.dv, .position_deletes = task.position_deletes});
+  const auto loader = DELENDA_TRY(read::DeleteLoader::Make(*plan, needs, session.io(), false, session.hooks()));
+  for (size_t i = 0; i < needs.size(); ++i) {
+    const plan::FileTask& task = plan->tasks[i];
+    MatchedFile matched{.file = task.file, .before = {}, .matched = {}};
+    matched.before = DELENDA_TRY(loader->Load(needs[i]));
+    if (IsWholeFile(task)) {
+      const auto all = DELENDA_TRY(PositionSet::FromRange(0, static_cast<uint64_t>(task.file.record_count)));
+      matched.matched = all.Difference(matched.before);
+      ++result.files_by_metadata;
+    } else {
+      matched.matched = DELENDA_TRY(PositionSet::FromPositions(positions[task.file.path]));
+    }
+    if (matched.matched.empty()) continue;
+    result.rows += matched.matched.cardinality();
+    result.files.push_back(std::move(matched));
+  }
+  return result;
 }
 
 }  // namespace delenda::ops

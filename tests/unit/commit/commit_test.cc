@@ -103,7 +103,7 @@ TEST(Commit, TablesOfVersion2TakeAppendsOnly) {
   const auto refused = table.Try(table.Delete({{"a.parquet", {1}}}));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind(), ErrorKind::kNotSupported);
-  EXPECT_THAT(refused.error().message(), HasSubstr("delenda upgrade --to 3"));
+  EXPECT_THAT(refused.error().message(), HasSubstr("upgrade it first"));
 }
 
 // Two operations planned on one state, of which `first` commits first. The design's merge rule, case by case.

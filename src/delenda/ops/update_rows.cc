@@ -1,0 +1,113 @@
+#include "delenda/ops/update_rows.h"
+
+#include <arrow/array.h>
+#include <arrow/record_batch.h>
+#include <arrow/type.h>
+
+#include <map>
+#include <memory>
+#include <set>
+
+#include "delenda/commit/intent.h"
+#include "delenda/formats/parquet/arrow_status.h"
+#include "delenda/ops/changed_files.h"
+#include "delenda/ops/new_rows.h"
+#include "delenda/ops/value_expression.h"
+#include "delenda/read/scan_stream.h"
+#include "delenda/write/partitioned_writer.h"
+
+namespace delenda::ops {
+namespace {
+
+// The new value of one column.
+struct Assignment {
+  size_t column = 0;  // of the schema
+  ValueExpression value;
+};
+
+Result<std::vector<Assignment>> ParseSet(const UpdateOptions& options, const Schema& schema) {
+  if (options.set.empty()) return InvalidArgument("an update needs at least one column to set");
+  std::vector<Assignment> assignments;
+  std::set<int32_t> known;
+  for (const auto& [name, text] : options.set) {
+    const auto path = schema.FindByName(name);
+    if (path.empty()) return NotFound("there is no column '{}' to set", name);
+    if (path.size() != 1) return NotSupported("'{}' is nested: only whole columns can be set", name);
+    if (!known.insert(path[0]->id).second) return InvalidArgument("column '{}' is set twice", name);
+    size_t at = 0;
+    while (schema.fields()[at].id != path[0]->id) ++at;
+    auto value = DELENDA_TRY(ValueExpression::Parse(text, schema, *path[0]));
+    assignments.push_back({.column = at, .value = std::move(value)});
+  }
+  return assignments;
+}
+
+class Updater {
+ public:
+  Updater(commit::TableSession& session, const UpdateOptions& options) : session_(session), options_(options) {}
+
+  Result<std::variant<RowChange, commit::LookAgain>> Run() {
+    DELENDA_TRY(CheckDeletes(session_, options_.branch));
+    const Schema& schema = session_.schema();
+    const auto assignments = DELENDA_TRY(ParseSet(options_, schema));
+    std::vector<std::string> select;
+    for (const Field& field : schema.fields()) select.push_back(field.name);
+    for (const char* name : {"_row_id", "_file", "_pos"}) select.emplace_back(name);
+    const auto plan = DELENDA_TRY(
+        session_.Plan(options_.branch, {.select = std::move(select), .select_all = false, .where = options_.where}));
+    const auto staged = std::make_shared<write::StagedFiles>(session_.io());
+    auto writer = DELENDA_TRY(write::PartitionedWriter::Make(DELENDA_TRY(NewFiles(session_, staged, true))));
+    const auto schema_of_rows = DELENDA_TRY(writer.target().BatchSchema());
+    const auto stream = DELENDA_TRY(
+        read::OpenScan(plan, session_.io(), {.threads = session_.executor().threads(), .hooks = session_.hooks()}));
+    ChangedFiles changed(*plan);
+    RowChange change;
+    change.is_dry_run = options_.dry_run;
+    const int columns = static_cast<int>(schema.fields().size());
+    while (const auto batch = DELENDA_TRY(stream->Next())) {
+      arrow::ArrayVector values(batch->columns().begin(), batch->columns().begin() + columns + 1);
+      for (const auto& assignment : assignments)
+        values[assignment.column] = DELENDA_TRY(assignment.value.Evaluate(*batch));
+      // NULL: the commit's own number is inherited, which says that it updated the row.
+      values.push_back(DELENDA_TRY(parquet::ToResult(arrow::MakeArrayOfNull(arrow::int64(), batch->num_rows()),
+                                                     parquet::StatusSource::kCompute)));
+      const auto rows = arrow::RecordBatch::Make(schema_of_rows, batch->num_rows(), std::move(values));
+      if (!options_.dry_run) DELENDA_TRY(writer.Write(*rows));
+      changed.Add(static_cast<const arrow::StringArray&>(*batch->column(columns + 1)),
+                  static_cast<const arrow::Int64Array&>(*batch->column(columns + 2)));
+      change.rows_updated += static_cast<uint64_t>(batch->num_rows());
+      if (session_.hooks().progress)
+        session_.hooks().progress({.stage = "update", .done = change.rows_updated, .total = 0});
+    }
+    commit::Intent intent;
+    intent.operation = commit::Operation::kOverwrite;
+    intent.branch = options_.branch;
+    intent.base_snapshot_id = session_.head(options_.branch);
+    intent.isolation = DELENDA_TRY(session_.IsolationOf("update"));
+    intent.conflict_filter = plan->filter;
+    intent.deletes = DELENDA_TRY(changed.Deletes(session_, change));
+    if (options_.dry_run || intent.deletes.empty()) return change;
+    intent.added_files = DELENDA_TRY(writer.Finish());
+    CountAdded(intent.added_files, change);
+    auto outcome = DELENDA_TRY(session_.Commit(intent, *staged));
+    if (auto* again = std::get_if<commit::LookAgain>(&outcome)) return std::move(*again);
+    const auto& committed = std::get<commit::Committed>(outcome);
+    change.snapshot_id = committed.snapshot_id;
+    change.files_changed = committed.new_vectors;
+    change.files_dropped = committed.dropped_files;
+    change.attempts = committed.attempts;
+    return change;
+  }
+
+ private:
+  commit::TableSession& session_;
+  const UpdateOptions& options_;
+};
+
+}  // namespace
+
+Result<RowChange> UpdateRows(commit::TableSession& session, const UpdateOptions& options) {
+  return RunUntilCommitted(session, [&] { return Updater(session, options).Run(); });
+}
+
+}  // namespace delenda::ops

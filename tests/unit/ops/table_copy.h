@@ -1,0 +1,106 @@
+// Copies of fixture tables that operations may change, and their rows as the fixtures' JSON.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "delenda/base/executor.h"
+#include "delenda/catalog/commit_point.h"
+#include "delenda/commit/table_session.h"
+#include "delenda/io/file_io.h"
+#include "delenda/io/mapping_file_io.h"
+#include "unit/read/read_fixture.h"
+
+namespace delenda::ops::testing {
+
+using delenda::testing::Json;
+
+// The table lies in a folder of its own, and its metadata names it /warehouse/NAME, as Spark left it.
+class TableCopy {
+ public:
+  explicit TableCopy(const std::string& name, std::shared_ptr<io::FileIO> inner = io::MakeLocalFileIO())
+      : location_("/warehouse/" + name), executor_(2) {
+    static int count = 0;
+    folder_ = std::filesystem::path(::testing::TempDir()) /
+              (name + "-" + std::to_string(::getpid()) + "-" + std::to_string(++count));
+    std::filesystem::copy(delenda::testing::FixtureTable(name), folder_, std::filesystem::copy_options::recursive);
+    io_ = io::MakeMappingFileIO(std::move(inner), {{.from = location_, .to = folder_},
+                                                   {.from = "/warehouse", .to = delenda::testing::IcebergFixtures()}});
+  }
+  TableCopy(const TableCopy&) = delete;
+  TableCopy& operator=(const TableCopy&) = delete;
+  ~TableCopy() { std::filesystem::remove_all(folder_); }
+
+  commit::TableSession Session() { return Session(io_, executor_); }
+  commit::TableSession Session(std::shared_ptr<io::FileIO> io, Executor& executor) const {
+    auto opened = TrySession(std::move(io), executor);
+    EXPECT_TRUE(opened) << opened.error().ToString();
+    return *std::move(opened);
+  }
+  Result<commit::TableSession> TrySession(std::shared_ptr<io::FileIO> io, Executor& executor) const {
+    std::shared_ptr<catalog::CommitPoint> point = catalog::MakeFolderCommitPoint(io, location_);
+    return commit::TableSession::Open(std::move(io), std::move(point), executor, {});
+  }
+
+  iceberg::TableMetadata Metadata() const {
+    const auto loaded = iceberg::LoadTable(*io_, location_);
+    EXPECT_TRUE(loaded) << loaded.error().ToString();
+    return loaded ? loaded->metadata : iceberg::TableMetadata();
+  }
+  // Live rows, as any reader gets them.
+  std::vector<Json> Rows(const plan::ScanRequest& request = {}) {
+    const auto plan = plan::PlanScan(Metadata(), *io_, request, executor_, {});
+    EXPECT_TRUE(plan) << plan.error().ToString();
+    if (!plan) return {};
+    const auto batches = delenda::testing::ReadAll(std::make_shared<plan::ScanPlan>(*plan), io_);
+    EXPECT_TRUE(batches) << batches.error().ToString();
+    return batches ? delenda::testing::ToJson(*batches) : std::vector<Json>();
+  }
+  // Live rows by their column `id`: the values of another column.
+  std::map<int64_t, Json> ById(const std::string& column) {
+    std::map<int64_t, Json> values;
+    for (const Json& row : Rows({.select = {"id", column}, .select_all = false})) values[row["id"]] = row[column];
+    return values;
+  }
+  std::string Summary(const std::string& key) const {
+    const auto metadata = Metadata();
+    const auto& summary = metadata.FindSnapshot(*metadata.current_snapshot_id)->summary;
+    const auto found = summary.find(key);
+    return found == summary.end() ? "-" : found->second;
+  }
+  // Every file below the table's folder.
+  std::set<std::string> Files() const {
+    std::set<std::string> files;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_)) {
+      if (entry.is_regular_file()) files.insert(std::filesystem::relative(entry.path(), folder_).string());
+    }
+    return files;
+  }
+  // A file with rows to append, outside of the table.
+  std::string Put(const std::string& name, const std::string& text) {
+    const auto path = folder_.string() + ".rows-" + name;
+    std::ofstream(path) << text;
+    return path;
+  }
+
+  const std::string& location() const { return location_; }
+  const std::shared_ptr<io::FileIO>& io() const { return io_; }
+  Executor& executor() { return executor_; }
+
+ private:
+  std::string location_;
+  std::filesystem::path folder_;
+  std::shared_ptr<io::FileIO> io_;
+  Executor executor_;
+};
+
+}  // namespace delenda::ops::testing
