@@ -94,6 +94,18 @@ constexpr const char* kInspectExamples =
     "  delenda inspect warehouse/orders files --ref main\n"
     "  delenda inspect warehouse/orders dv 00000-0-48db611d.parquet --json\n";
 
+constexpr const char* kVerifyExamples =
+    "\nReads the metadata of a snapshot and checks the rules of the table format: manifests against their lists and "
+    "the\n"
+    "snapshot's summary, and that every delete applies to a live data file. --deep opens every file: deletion "
+    "vectors,\n"
+    "Puffin and Parquet footers, row ids. Exit code 0: no findings; 1: findings.\n"
+    "\nOutput: text on a terminal, else JSON lines; --json gives one document with totals.\n"
+    "\nExamples:\n"
+    "  delenda verify warehouse/orders\n"
+    "  delenda verify warehouse/orders --deep --all-snapshots\n"
+    "  delenda verify warehouse/orders --errors-only --format jsonl | jq -r .place\n";
+
 // The texts of options before they are understood.
 struct Texts {
   std::vector<std::string> mappings;
@@ -394,6 +406,16 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
   inspect->add_flag("--all", arguments.all, "dv: every run of deleted positions, not the first 20");
   inspect->footer(kInspectExamples);
 
+  CLI::App* verify = app.add_subcommand("verify", "check that a table keeps the rules of its format");
+  AddTable(*verify, arguments, texts);
+  verify->add_flag("--deep", arguments.deep, "also open data files, delete files and deletion vectors");
+  AddSnapshot(*verify, arguments, texts);
+  auto* all = verify->add_flag("--all-snapshots", arguments.all_snapshots, "every snapshot that the table keeps");
+  for (const char* name : {"--snapshot", "--ref", "--as-of"}) all->excludes(name);
+  verify->add_flag("--errors-only", arguments.errors_only, "leave out warnings");
+  AddFormat(*verify, texts, {"table", "jsonl", "json"});
+  verify->footer(kVerifyExamples);
+
   try {
     app.parse(argc, argv);
     if (scan->parsed()) arguments.command = Command::kScan;
@@ -401,6 +423,7 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
     if (plan->parsed()) arguments.command = Command::kPlan;
     if (changes->parsed()) arguments.command = Command::kChanges;
     if (inspect->parsed()) arguments.command = Command::kInspect;
+    if (verify->parsed()) arguments.command = Command::kVerify;
     Understand(arguments, texts);
     if (scan->parsed()) {
       CheckShard(*scan, arguments,
@@ -422,7 +445,7 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
     if (error.get_exit_code() == 0) return app.exit(error, std::cout, std::cerr);
     std::string message = error.what();
     if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-') {
-      message = fmt::format("there is no command '{}': commands are scan, count, plan, changes and inspect", argv[1]);
+      message = fmt::format("there is no command '{}': commands are scan, count, plan, changes, inspect and verify", argv[1]);
     }
     const Error usage(ErrorKind::kInvalidArgument, std::move(message));
     std::cerr << ErrorText(usage, Phase::kOpen, arguments.json) << (arguments.json ? "" : "  hint: delenda --help\n");

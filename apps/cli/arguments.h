@@ -16,7 +16,7 @@
 
 namespace delenda::cli {
 
-enum class Command : uint8_t { kScan, kCount, kPlan, kInspect, kChanges };
+enum class Command : uint8_t { kScan, kCount, kPlan, kInspect, kChanges, kVerify };
 enum class InspectWhat : uint8_t { kSnapshots, kFiles, kDeletes, kRefs, kHistory, kDv };
 
 enum class OutputFormat : uint8_t { kTable, kLines, kDocument, kCsv, kArrow, kParquet, kDebezium };
@@ -50,6 +50,9 @@ struct Arguments {
   bool overwrite = false;  // of `output`
   std::string file;        // inspect dv
   bool all = false;        // inspect dv: every run
+  bool deep = false;               // verify: open files too
+  bool all_snapshots = false;      // verify
+  bool errors_only = false;        // verify: no warnings
 };
 
 // Parses the command line. An int is the exit code of a program that has said all it had to: help, version, usage

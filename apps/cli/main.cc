@@ -57,9 +57,10 @@ Result<void> RunCommand(Session& session) {
     case Command::kCount: return RunCount(session);
     case Command::kPlan: return RunPlan(session);
     case Command::kChanges: return session.arguments.follow ? RunFollow(session) : RunChanges(session);
-    case Command::kInspect: break;
+    case Command::kInspect: return RunInspect(session);
+    case Command::kVerify: break;
   }
-  return RunInspect(session);
+  return RunVerify(session);
 }
 
 int Run(const Arguments& arguments) {
@@ -124,7 +125,7 @@ int Run(const Arguments& arguments) {
     stats.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     static_cast<void>(error_output.Write(StatsText(stats, arguments.json)));
   }
-  return done ? kExitOk : fail(done.error(), Phase::kWork);
+  return done ? session.exit_code : fail(done.error(), Phase::kWork);
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ struct Session {
   const Shard* shard;               // scan --shard; else null
   const ChangeShard* change_shard;  // changes --shard; else null
   Stats& stats;
+  int exit_code = kExitOk;  // of work that was done: a check that finds something is no error of its own
 
   // The format that was asked for, else a table on a terminal and `other` everywhere else.
   OutputFormat Format(OutputFormat other) const {
@@ -36,5 +37,6 @@ Result<void> RunPlan(Session& session);
 Result<void> RunInspect(Session& session);
 Result<void> RunChanges(Session& session);
 Result<void> RunFollow(Session& session);
+Result<void> RunVerify(Session& session);
 
 }  // namespace delenda::cli

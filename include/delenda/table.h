@@ -16,6 +16,7 @@
 #include "delenda/result.h"
 #include "delenda/rows.h"
 #include "delenda/scan.h"
+#include "delenda/verify.h"
 
 namespace delenda {
 
@@ -125,6 +126,12 @@ class Table {
   // or the end of one, from a slash on, that fits one file only. NotFound if there is no such file, or it has no
   // vector; InvalidArgument if several fit.
   Result<std::vector<DvInfo>> DeletionVectors(std::string_view file, const SnapshotChoice& at = {}) const;
+
+  // Checks the rules of the table format: the metadata file, the manifests of the chosen snapshots against their lists
+  // and summaries, which deletes apply, and with `deep` every file by its footer, every deletion vector and all row
+  // ids. What is wrong with the table comes as findings; an error means that it could not be looked at (storage,
+  // cancellation, an unknown snapshot, encryption).
+  Result<VerifyReport> Verify(const VerifyOptions& options = {}) const;
 
   // What was asked of storage since Open began.
   IoStats Io() const;

@@ -69,6 +69,8 @@ class ManifestReader {
   int64_t RecordCount(size_t row) const { return record_count_->Int(row); }
   int64_t DataSequenceNumber(size_t row) const { return data_sequence_[row]; }
   bool InheritsRowId(size_t row) const { return inherits_row_id_[row] != 0; }
+  // Both sequence numbers stand in the entry itself: none is inherited.
+  bool StatesSequenceNumbers(size_t row) const { return !sequence_->IsNull(row) && !file_sequence_->IsNull(row); }
   const ManifestFile& manifest() const { return blocks_->manifest(); }
   const BoundSpec& spec() const { return blocks_->spec(); }
   // The entry's partition; files of one partition share one tuple, so that what depends on it can be computed once.

@@ -222,6 +222,8 @@ Result<LeafStatistics> ParquetFile::Statistics(size_t row_group, int leaf) const
     if (column->sort_order() == ::parquet::SortOrder::UNKNOWN) return result;  // INT96, intervals
     if (encoded->has_min) result.min = encoded->min();
     if (encoded->has_max) result.max = encoded->max();
+    result.min_is_exact = encoded->is_min_value_exact.value_or(true);
+    result.max_is_exact = encoded->is_max_value_exact.value_or(true);
     return result;
   };
   return WithContext(Guarded(read), "file", path());

@@ -56,6 +56,8 @@ struct LeafStatistics {
   std::optional<int64_t> null_count;
   std::optional<std::string> min;  // no value is below it; may be cut short
   std::optional<std::string> max;  // no value is above it; may be cut short and rounded up
+  bool min_is_exact = true;        // false: the writer says that `min` was cut short
+  bool max_is_exact = true;
 };
 
 struct Leaf {
