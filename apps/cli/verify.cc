@@ -25,15 +25,23 @@ Json ToJson(const VerifyFinding& finding) {
   return object;
 }
 
-// Below the table: what each rule is for, once.
+// Below the table, whose cells are cut to the terminal: each rule with its findings in full.
 std::string RulesText(const VerifyReport& report) {
+  constexpr size_t kMaxInFull = 20;
   std::string text;
   std::set<std::string_view> told;
   for (const auto& finding : report.findings) {
     if (!told.insert(finding.check).second) continue;
-    text += fmt::format("{}\n  effect: {}\n  remedy: {}\n", finding.check, finding.effect, finding.remedy);
+    text += fmt::format("\n{}\n", finding.check);
+    size_t count = 0;
+    for (const auto& same : report.findings) {
+      if (same.check == finding.check && ++count <= kMaxInFull)
+        text += fmt::format("  {}\n    {}\n", same.place, same.what);
+    }
+    if (count > kMaxInFull) text += fmt::format("  ... and {} more: --json gives all\n", count - kMaxInFull);
+    text += fmt::format("  effect: {}\n  remedy: {}\n", finding.effect, finding.remedy);
   }
-  return text.empty() ? text : "\n" + text + "\n";
+  return text + "\n";
 }
 
 std::string Looked(const VerifyReport& report) {
