@@ -40,7 +40,7 @@ def without_times(text: str) -> str:
 class Guide(unittest.TestCase):
     def test_commands_print_what_the_pages_say(self):
         for page, folder, count in (("reading.md", ICEBERG, 11), ("catalogs.md", ICEBERG, 2), ("exit-codes.md", SOURCE, 1),
-                                    ("changes.md", ICEBERG, 5)):
+                                    ("changes.md", ICEBERG, 5), ("verify.md", ICEBERG, 3)):
             blocks = re.findall(r"```\n\$ (delenda .*)\n((?:.*\n)*?)```", (SOURCE / "docs/guide" / page).read_text())
             self.assertEqual(count, len(blocks), page)
             for command, wanted in blocks:

@@ -143,7 +143,7 @@ const BrokenSnapshot kBrokenSnapshots[] = {
      [](Snapshot77& s) { s.manifests[1].path = "/t/gone.avro"; },
      {&checks::kFileMissing},
      "/t/gone.avro",
-     "gone.avro"},
+     "no such file"},
     {"ManifestsAreWhole",
      [](Snapshot77& s) { *s.manifests[0].length -= 1; },
      {&checks::kManifest},
