@@ -59,8 +59,8 @@ std::string AllText(const VerifyReport& report) {
 // Tables that Spark, Java and PyIceberg wrote, those in formats that can't be read among them.
 std::vector<std::string> HealthyTables() {
   std::vector<std::string> names = testing::ReadableIcebergTables();
-  for (const auto* name : {"unsupported_avro_data", "unsupported_avro_deletes", "unsupported_orc_data",
-                           "unsupported_orc_deletes"})
+  for (const auto* name :
+       {"unsupported_avro_data", "unsupported_avro_deletes", "unsupported_orc_data", "unsupported_orc_deletes"})
     names.emplace_back(name);
   return names;
 }
@@ -160,9 +160,10 @@ const std::vector<Broken>& BrokenTables() {
 }
 
 // Their metadata can't be opened: that is an error, not a finding.
-const Checks kNotOpened = {"format_version_4", "gz_crc",          "gz_truncated",       "hint_ahead",
-                           "hint_garbage",     "hint_long",       "main_elsewhere",     "metadata_empty",
-                           "metadata_nested",  "metadata_truncated", "snapshot_unknown", "versions_ambiguous"};
+const Checks kNotOpened = {"format_version_4",   "gz_crc",           "gz_truncated",
+                           "hint_ahead",         "hint_garbage",     "hint_long",
+                           "main_elsewhere",     "metadata_empty",   "metadata_nested",
+                           "metadata_truncated", "snapshot_unknown", "versions_ambiguous"};
 
 std::string LocationOf(const std::string& name) {
   const std::string edited = EditedTablesFolder() + "/" + name;

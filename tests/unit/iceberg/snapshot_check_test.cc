@@ -53,8 +53,8 @@ ContentFile VectorOf(const ContentFile& data) {
 }
 
 // Snapshot 77 (sequence number 5) of a table partitioned by p = identity(text):
-//   data manifest     ADDED a (p = x), b (p = y); EXISTING c (NULL; sequence number 3, row ids from 0); DELETED d (p = z)
-//   delete manifest   ADDED vector of a
+//   data manifest     ADDED a (p = x), b (p = y); EXISTING c (NULL; sequence number 3, row ids from 0); DELETED d (p =
+//   z) delete manifest   ADDED vector of a
 class Snapshot77 {
  public:
   Snapshot77() {
@@ -81,9 +81,10 @@ class Snapshot77 {
     ContentFile removed = DataFile("/t/d", std::string("z"));
     removed.data_sequence_number = removed.file_sequence_number = 2;
     EXPECT_TRUE(data.Remove(removed));
-    auto deletes = ManifestWriter::Make(schema, specs.at(0),
-                                        {.content = ManifestContent::kDeletes, .snapshot_id = kThisSnapshot, .path = "/t/m1.avro"})
-                       .value();
+    auto deletes =
+        ManifestWriter::Make(schema, specs.at(0),
+                             {.content = ManifestContent::kDeletes, .snapshot_id = kThisSnapshot, .path = "/t/m1.avro"})
+            .value();
     EXPECT_TRUE(deletes.Add(VectorOf(DataFile("/t/a", std::string("x")))));
     for (auto* writer : {&data, &deletes}) {
       auto written = std::move(*writer).Finish().value();
@@ -95,16 +96,18 @@ class Snapshot77 {
     snapshot.manifest_list = "/t/snap.avro";
     snapshot.first_row_id = 100;
     snapshot.added_rows = 30;
-    snapshot.summary = {{"total-data-files", "3"},     {"total-delete-files", "1"},  {"total-records", "30"},
-                        {"total-position-deletes", "3"}, {"total-equality-deletes", "0"}, {"total-files-size", "3040"},
-                        {"added-data-files", "2"},     {"added-delete-files", "1"},  {"added-dvs", "1"},
-                        {"added-records", "20"},       {"added-position-deletes", "3"}, {"added-files-size", "2040"},
-                        {"deleted-data-files", "1"},   {"deleted-records", "10"},    {"removed-files-size", "1000"}};
+    snapshot.summary = {
+        {"total-data-files", "3"},       {"total-delete-files", "1"},     {"total-records", "30"},
+        {"total-position-deletes", "3"}, {"total-equality-deletes", "0"}, {"total-files-size", "3040"},
+        {"added-data-files", "2"},       {"added-delete-files", "1"},     {"added-dvs", "1"},
+        {"added-records", "20"},         {"added-position-deletes", "3"}, {"added-files-size", "2040"},
+        {"deleted-data-files", "1"},     {"deleted-records", "10"},       {"removed-files-size", "1000"}};
     metadata.next_row_id = 130;
   }
 
   Result<SnapshotContents> Check() {
-    auto list = DELENDA_TRY(WriteManifestList(manifests, {.snapshot_id = kThisSnapshot, .sequence_number = kThisSequence, .first_row_id = 100}));
+    auto list = DELENDA_TRY(WriteManifestList(
+        manifests, {.snapshot_id = kThisSnapshot, .sequence_number = kThisSequence, .first_row_id = 100}));
     Store(*io, snapshot.manifest_list, list.bytes);
     avro::SchemaCache schemas;
     Executor executor(1);
@@ -135,7 +138,10 @@ class SnapshotRule : public ::testing::TestWithParam<BrokenSnapshot> {};
 const BrokenSnapshot kBrokenSnapshots[] = {
     {"Whole", [](Snapshot77&) {}, {}, "", ""},
     {"TheListExists",
-     [](Snapshot77& s) { s.snapshot.manifest_list = "/t/snap2.avro"; s.manifests.clear(); },
+     [](Snapshot77& s) {
+       s.snapshot.manifest_list = "/t/snap2.avro";
+       s.manifests.clear();
+     },
      {&checks::kManifestList},
      "/t/snap2.avro",
      "no manifest"},
@@ -144,11 +150,7 @@ const BrokenSnapshot kBrokenSnapshots[] = {
      {&checks::kFileMissing},
      "/t/gone.avro",
      "no such file"},
-    {"ManifestsAreWhole",
-     [](Snapshot77& s) { *s.manifests[0].length -= 1; },
-     {&checks::kManifest},
-     "/t/m0.avro",
-     ""},
+    {"ManifestsAreWhole", [](Snapshot77& s) { *s.manifests[0].length -= 1; }, {&checks::kManifest}, "/t/m0.avro", ""},
     {"ManifestsHaveASpecOfTheTable",
      [](Snapshot77& s) { s.manifests[1].spec_id = 4; },
      {&checks::kManifest},
@@ -219,7 +221,12 @@ const BrokenSnapshot kBrokenSnapshots[] = {
      "/t/m0.avro",
      "below 120, the table's next-row-id is 119"},
     {"DataManifestsHaveAFirstRowId",
-     [](Snapshot77& s) { s.snapshot.manifest_list = ""; s.snapshot.manifests = {"/t/m0.avro"}; s.snapshot.summary.clear(); s.metadata.specs.clear(); },
+     [](Snapshot77& s) {
+       s.snapshot.manifest_list = "";
+       s.snapshot.manifests = {"/t/m0.avro"};
+       s.snapshot.summary.clear();
+       s.metadata.specs.clear();
+     },
      {&checks::kManifestSequence, &checks::kRowIdManifest},
      "/t/c",
      "above"},
@@ -373,7 +380,12 @@ TEST(SnapshotCheck, VectorsOfTheParentThatAreGoneOrReplaced) {
   avro::SchemaCache schemas;
   Executor executor(1);
   const Hooks hooks;
-  const SnapshotSource source{.metadata = state.metadata, .specs = state.specs, .io = *state.io, .schemas = schemas, .executor = executor, .hooks = hooks};
+  const SnapshotSource source{.metadata = state.metadata,
+                              .specs = state.specs,
+                              .io = *state.io,
+                              .schemas = schemas,
+                              .executor = executor,
+                              .hooks = hooks};
   const auto replaced = ReadReplacedVectors(source, state.snapshot, {});
   ASSERT_TRUE(replaced) << replaced.error().ToString();
   ASSERT_EQ(replaced->size(), 1U);

@@ -46,9 +46,9 @@ Field Column(int32_t id, std::string name, Type type) {
 struct FileOnDisk {
   FileOnDisk() {
     std::vector<std::optional<std::string>> names = {"b", "cc", std::nullopt, "a", "b", "zz", "b", "b", "b", "b"};
-    const auto table = arrow::Table::Make(
-        arrow::schema({IdField(1, "id", arrow::int64()), IdField(2, "name", arrow::utf8())}),
-        {testing::LongRange(0, 10), testing::Texts(names)});
+    const auto table =
+        arrow::Table::Make(arrow::schema({IdField(1, "id", arrow::int64()), IdField(2, "name", arrow::utf8())}),
+                           {testing::LongRange(0, 10), testing::Texts(names)});
     bytes = testing::ToParquet(table, {.rows_per_group = 4});
     file.path = "/t/a.parquet";
     file.partition = std::make_shared<const PartitionTuple>();
@@ -120,7 +120,9 @@ const BrokenFile kBrokenFiles[] = {
     {"NoValueIsAboveTheUpperBound",
      [](FileOnDisk& f) { f.metrics.upper_bounds[2] = "zy"; },
      {"metrics-bounds /t/a.parquet: column name: the upper bound of the manifest is zy, the file holds zz"}},
-    {"BoundsNeedNotBeTight", [](FileOnDisk& f) { f.metrics.lower_bounds[2] = "", f.metrics.upper_bounds[2] = "{"; }, {}},
+    {"BoundsNeedNotBeTight",
+     [](FileOnDisk& f) { f.metrics.lower_bounds[2] = "", f.metrics.upper_bounds[2] = "{"; },
+     {}},
     {"BoundsAreValues",
      [](FileOnDisk& f) { f.metrics.upper_bounds[1] = "x"; },
      {"metrics-bounds /t/a.parquet: column id: the upper bound of the manifest is no long"}},
@@ -146,7 +148,8 @@ struct Vectors {
       file.path = "/t/" + std::to_string(i);
       file.record_count = 100;
       const PositionSet set = PositionSet::FromPositions(positions[i]).value();
-      const auto place = writer.AddDeletionVector(dv::EncodeIcebergBlob(set).value(), file.path, set.cardinality()).value();
+      const auto place =
+          writer.AddDeletionVector(dv::EncodeIcebergBlob(set).value(), file.path, set.cardinality()).value();
       ContentFile& vector = vectors.emplace_back();
       vector.content = FileContent::kPositionDeletes;
       vector.format = FileFormat::kPuffin;
@@ -180,7 +183,9 @@ TEST(VerifyVectors, EachRuleOfAVector) {
        {"dv-position /t/v.puffin: the deletion vector at 48 of /t/1 holds position 99, the data file has 99 rows"}},
       {[](Vectors& v) { v.vectors[0].referenced_data_file = "/t/9"; },
        {"puffin-footer /t/v.puffin: the deletion vector at 4 of /t/9: the footer says that it is for /t/0"}},
-      {[](Vectors& v) { v.vectors[1].content_offset = *v.vectors[1].content_offset + 1, v.vectors[1].content_size = 10; },
+      {[](Vectors& v) {
+         v.vectors[1].content_offset = *v.vectors[1].content_offset + 1, v.vectors[1].content_size = 10;
+       },
        {"puffin-footer", "dv-bytes"}},
       {[](Vectors& v) { v.bytes[20] ^= std::byte{1}; }, {"dv-bytes"}},
       {[](Vectors& v) { v.bytes.back() = std::byte{0}; }, {"puffin-footer"}},
@@ -231,9 +236,10 @@ TEST(VerifyReplacedVectors, LostPositionsAreAWarning) {
   Executor executor(1);
   const Hooks hooks;
   const VerifyContext context{.io = *io, .executor = executor, .hooks = hooks};
-  EXPECT_THAT(TextsOf(VerifyReplacedVectors(context, now.data, now.vectors, before.vectors)),
-              ::testing::ElementsAre(::testing::StartsWith("dv-lost-bits /t/2: 1 deleted row of the parent snapshot is no"),
-                                     ::testing::StartsWith("dv-lost-bits /t/3: 1 deleted row")));
+  EXPECT_THAT(
+      TextsOf(VerifyReplacedVectors(context, now.data, now.vectors, before.vectors)),
+      ::testing::ElementsAre(::testing::StartsWith("dv-lost-bits /t/2: 1 deleted row of the parent snapshot is no"),
+                             ::testing::StartsWith("dv-lost-bits /t/3: 1 deleted row")));
   // A data file that is gone takes its vector along, and a vector that stays is not read.
   now.data.pop_back();
   now.vectors[2] = before.vectors[2];

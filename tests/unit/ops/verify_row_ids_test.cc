@@ -1,4 +1,5 @@
-// Row lineage: ids that two live rows share, that are not given out yet, that are missing (Iceberg spec, "Row Lineage").
+// Row lineage: ids that two live rows share, that are not given out yet, that are missing (Iceberg spec, "Row
+// Lineage").
 #include "delenda/ops/verify_row_ids.h"
 
 #include <gmock/gmock.h>
@@ -74,8 +75,9 @@ TEST(VerifyRowIds, TwoLiveRowsWithOneIdAreNamed) {
 }
 
 TEST(VerifyRowIds, OneFileMayHoldTheDuplicate) {
-  EXPECT_THAT(Lineage({50, 50, std::nullopt}).Verify(),
-              ::testing::ElementsAre("row-id-twice /t/b: row id 50 is that of 2 rows: at 0, and at 1 of the same file"));
+  EXPECT_THAT(
+      Lineage({50, 50, std::nullopt}).Verify(),
+      ::testing::ElementsAre("row-id-twice /t/b: row id 50 is that of 2 rows: at 0, and at 1 of the same file"));
 }
 
 TEST(VerifyRowIds, RangesOfFilesMustNotOverlap) {

@@ -73,17 +73,35 @@ const BrokenDeletes kBrokenDeletes[] = {
      [](SnapshotState& s) { s.deletes[1].referenced_data_file.reset(); },
      {&checks::kDvFields},
      "lacks referenced_data_file"},
-    {"AVectorHasAnOffset", [](SnapshotState& s) { s.deletes[1].content_offset.reset(); }, {&checks::kDvFields}, "content_offset"},
-    {"AVectorHasASize", [](SnapshotState& s) { s.deletes[1].content_size.reset(); }, {&checks::kDvFields}, "content_size"},
-    {"AVectorLiesInItsFile", [](SnapshotState& s) { s.deletes[1].content_size = 947; }, {&checks::kDvRange}, "offset 54, 947 bytes"},
-    {"AnOffsetIsNotNegative", [](SnapshotState& s) { s.deletes[0].content_offset = -1; }, {&checks::kDvRange}, "offset -1"},
-    {"OneVectorForAFile", [](SnapshotState& s) { s.deletes[1].referenced_data_file = "/t/a"; }, {&checks::kDvTwice}, "two deletion vectors"},
+    {"AVectorHasAnOffset",
+     [](SnapshotState& s) { s.deletes[1].content_offset.reset(); },
+     {&checks::kDvFields},
+     "content_offset"},
+    {"AVectorHasASize",
+     [](SnapshotState& s) { s.deletes[1].content_size.reset(); },
+     {&checks::kDvFields},
+     "content_size"},
+    {"AVectorLiesInItsFile",
+     [](SnapshotState& s) { s.deletes[1].content_size = 947; },
+     {&checks::kDvRange},
+     "offset 54, 947 bytes"},
+    {"AnOffsetIsNotNegative",
+     [](SnapshotState& s) { s.deletes[0].content_offset = -1; },
+     {&checks::kDvRange},
+     "offset -1"},
+    {"OneVectorForAFile",
+     [](SnapshotState& s) { s.deletes[1].referenced_data_file = "/t/a"; },
+     {&checks::kDvTwice},
+     "two deletion vectors"},
     {"VectorsCameWithVersionThree",
      [](SnapshotState& s) { s.version = 2; },
      {&checks::kDvFormatVersion, &checks::kDvFormatVersion},
      "format version 2"},
     {"AVectorIsNotEmpty", [](SnapshotState& s) { s.deletes[0].record_count = 0; }, {&checks::kDvEmpty}, "no row"},
-    {"AVectorHasNoMorePositionsThanRows", [](SnapshotState& s) { s.deletes[0].record_count = 101; }, {&checks::kDvCardinality}, "deletes 101 rows, the file has 100"},
+    {"AVectorHasNoMorePositionsThanRows",
+     [](SnapshotState& s) { s.deletes[0].record_count = 101; },
+     {&checks::kDvCardinality},
+     "deletes 101 rows, the file has 100"},
     {"AllRowsMayBeDeleted", [](SnapshotState& s) { s.deletes[0].record_count = 100; }, {}, ""},
     {"AVectorsFileIsLive", [](SnapshotState& s) { s.data.pop_back(); }, {&checks::kDvUnmatched}, "not live"},
     {"MissingManifestsSayNothingOfVectors",
@@ -93,11 +111,23 @@ const BrokenDeletes kBrokenDeletes[] = {
      },
      {},
      ""},
-    {"AVectorIsNotOlderThanItsFile", [](SnapshotState& s) { s.data[0].data_sequence_number = 5; }, {&checks::kDvUnmatched}, "newer or in another partition"},
+    {"AVectorIsNotOlderThanItsFile",
+     [](SnapshotState& s) { s.data[0].data_sequence_number = 5; },
+     {&checks::kDvUnmatched},
+     "newer or in another partition"},
     {"AVectorMayComeWithItsFile", [](SnapshotState& s) { s.data[0].data_sequence_number = 4; }, {}, ""},
-    {"AVectorIsInItsFilesPartition", [](SnapshotState& s) { s.deletes[0].partition = InPartition("y"); }, {&checks::kDvUnmatched}, "another partition"},
-    {"AVectorHasItsFilesSpec", [](SnapshotState& s) { s.deletes[0].spec_id = 1; }, {&checks::kDvUnmatched}, "another partition"},
-    {"AnotherSpellingIsAWarning", [](SnapshotState& s) { s.deletes[0].referenced_data_file = "file:/t/a"; }, {&checks::kDvPathSpelling}, "/t/a"},
+    {"AVectorIsInItsFilesPartition",
+     [](SnapshotState& s) { s.deletes[0].partition = InPartition("y"); },
+     {&checks::kDvUnmatched},
+     "another partition"},
+    {"AVectorHasItsFilesSpec",
+     [](SnapshotState& s) { s.deletes[0].spec_id = 1; },
+     {&checks::kDvUnmatched},
+     "another partition"},
+    {"AnotherSpellingIsAWarning",
+     [](SnapshotState& s) { s.deletes[0].referenced_data_file = "file:/t/a"; },
+     {&checks::kDvPathSpelling},
+     "/t/a"},
     {"AnotherSpellingMustMeanOneFile",
      [](SnapshotState& s) {
        s.data[1].path = "file:///t/a";
@@ -172,9 +202,9 @@ TEST_P(DeleteRule, IsHeld) {
   std::map<int32_t, BoundSpec> specs;
   specs[0].spec.fields = {{.source_id = 1, .field_id = 1000, .name = "p", .transform = {}}};
   specs[1].spec.spec_id = 1;
-  const auto checked = CheckDeletes(
-      {.data = state.data, .deletes = state.deletes, .scopes = state.scopes, .all_data = state.all_data}, specs,
-      state.version, 77);
+  const auto checked =
+      CheckDeletes({.data = state.data, .deletes = state.deletes, .scopes = state.scopes, .all_data = state.all_data},
+                   specs, state.version, 77);
   ASSERT_TRUE(checked) << checked.error().ToString();
   std::vector<const Check*> found;
   for (const auto& finding : checked->findings) {
@@ -196,8 +226,7 @@ TEST(DeleteCheck, GivesTheDataFileOfEachVector) {
   std::swap(state.deletes[0].referenced_data_file, state.deletes[1].referenced_data_file);
   state.AddDeletes(FileContent::kEqualityDeletes, "/t/e");
   state.deletes[1].referenced_data_file = "file:///t/a";
-  const auto checked =
-      CheckDeletes({.data = state.data, .deletes = state.deletes, .scopes = state.scopes}, {}, 3, 77);
+  const auto checked = CheckDeletes({.data = state.data, .deletes = state.deletes, .scopes = state.scopes}, {}, 3, 77);
   ASSERT_TRUE(checked) << checked.error().ToString();
   EXPECT_THAT(checked->vector_target, ::testing::ElementsAre(1, 0, std::nullopt));
 }
