@@ -16,7 +16,8 @@ namespace {
 
 constexpr const char* kDescription =
     "delenda reads lakehouse tables whose rows were deleted by deletion vectors, position deletes and equality "
-    "deletes.\n"
+    "deletes,\n"
+    "and deletes, updates and appends rows.\n"
     "TABLE is the folder of an Apache Iceberg table (format version 1, 2 or 3), one of its *.metadata.json files, or\n"
     "catalog.namespace.table.";
 
@@ -35,6 +36,7 @@ constexpr const char* kGeneralExamples =
     "  delenda scan warehouse/orders --where \"region = 'eu' AND amount > 10\" --limit 20\n"
     "  delenda count warehouse/orders --as-of 2024-02-29\n"
     "  delenda inspect warehouse/orders deletes\n"
+    "  delenda delete warehouse/orders --where \"id = 7\"\n"
     "\n'delenda COMMAND --help' shows all options of a command.\n\n";
 
 constexpr const char* kScanExamples =
@@ -416,6 +418,9 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
   AddFormat(*verify, texts, {"table", "jsonl", "json"});
   verify->footer(kVerifyExamples);
 
+  const WriteCommands writes =
+      AddWriteCommands(app, arguments.write, [&](CLI::App& command) { AddTable(command, arguments, texts); });
+
   try {
     app.parse(argc, argv);
     if (scan->parsed()) arguments.command = Command::kScan;
@@ -424,6 +429,10 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
     if (changes->parsed()) arguments.command = Command::kChanges;
     if (inspect->parsed()) arguments.command = Command::kInspect;
     if (verify->parsed()) arguments.command = Command::kVerify;
+    if (writes.remove->parsed()) arguments.command = Command::kDelete;
+    if (writes.append->parsed()) arguments.command = Command::kAppend;
+    if (writes.update->parsed()) arguments.command = Command::kUpdate;
+    UnderstandWrite(arguments.write);
     Understand(arguments, texts);
     if (scan->parsed()) {
       CheckShard(*scan, arguments,
@@ -445,7 +454,10 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
     if (error.get_exit_code() == 0) return app.exit(error, std::cout, std::cerr);
     std::string message = error.what();
     if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-') {
-      message = fmt::format("there is no command '{}': commands are scan, count, plan, changes, inspect and verify", argv[1]);
+      message = fmt::format(
+          "there is no command '{}': commands are scan, count, plan, changes, inspect, verify, delete, append and "
+          "update",
+          argv[1]);
     }
     const Error usage(ErrorKind::kInvalidArgument, std::move(message));
     std::cerr << ErrorText(usage, Phase::kOpen, arguments.json) << (arguments.json ? "" : "  hint: delenda --help\n");

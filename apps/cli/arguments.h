@@ -14,9 +14,11 @@
 #include <variant>
 #include <vector>
 
+#include "cli/write_arguments.h"
+
 namespace delenda::cli {
 
-enum class Command : uint8_t { kScan, kCount, kPlan, kInspect, kChanges, kVerify };
+enum class Command : uint8_t { kScan, kCount, kPlan, kInspect, kChanges, kVerify, kDelete, kAppend, kUpdate };
 enum class InspectWhat : uint8_t { kSnapshots, kFiles, kDeletes, kRefs, kHistory, kDv };
 
 enum class OutputFormat : uint8_t { kTable, kLines, kDocument, kCsv, kArrow, kParquet, kDebezium };
@@ -46,13 +48,18 @@ struct Arguments {
   ChangeOptions range;             // changes, plan --changes
   ChangeReadOptions changes;       // of `range`
   std::optional<Follow> follow;
-  std::string output;      // scan, changes: a file; plan --shards: a folder. Empty: standard output
-  bool overwrite = false;  // of `output`
-  std::string file;        // inspect dv
-  bool all = false;        // inspect dv: every run
-  bool deep = false;               // verify: open files too
-  bool all_snapshots = false;      // verify
-  bool errors_only = false;        // verify: no warnings
+  std::string output;          // scan, changes: a file; plan --shards: a folder. Empty: standard output
+  bool overwrite = false;      // of `output`
+  std::string file;            // inspect dv
+  bool all = false;            // inspect dv: every run
+  bool deep = false;           // verify: open files too
+  bool all_snapshots = false;  // verify
+  bool errors_only = false;    // verify: no warnings
+  WriteArguments write;        // delete, append, update
+
+  bool ChangesTable() const {
+    return command == Command::kDelete || command == Command::kAppend || command == Command::kUpdate;
+  }
 };
 
 // Parses the command line. An int is the exit code of a program that has said all it had to: help, version, usage

@@ -58,9 +58,12 @@ Result<void> RunCommand(Session& session) {
     case Command::kPlan: return RunPlan(session);
     case Command::kChanges: return session.arguments.follow ? RunFollow(session) : RunChanges(session);
     case Command::kInspect: return RunInspect(session);
-    case Command::kVerify: break;
+    case Command::kVerify: return RunVerify(session);
+    case Command::kDelete:
+    case Command::kAppend:
+    case Command::kUpdate: break;
   }
-  return RunVerify(session);
+  return RunWrite(session);
 }
 
 int Run(const Arguments& arguments) {
@@ -89,6 +92,7 @@ int Run(const Arguments& arguments) {
   };
 
   std::optional<Table> table;
+  std::optional<WritableTable> writable;
   std::optional<Shard> shard;
   std::optional<ChangeShard> change_shard;
   if (!arguments.shard.empty() && arguments.command == Command::kChanges) {
@@ -99,15 +103,18 @@ int Run(const Arguments& arguments) {
     auto read = ReadShard<Shard>(arguments.shard, options);
     if (!read) return fail(read.error(), Phase::kWork);
     shard = *std::move(read);
+  } else if (arguments.ChangesTable()) {
+    auto opened = WritableTable::Open(arguments.table, options);
+    if (!opened) return fail(opened.error(), Phase::kOpen);
+    writable = *std::move(opened);
   } else {
     auto opened = Table::Open(arguments.table, options);
     if (!opened) return fail(opened.error(), Phase::kOpen);
     table = *std::move(opened);
-    std::error_code error;
-    if (arguments.mappings.empty() && std::filesystem::is_directory(arguments.table, error)) {
-      moved = fmt::format("{}={}", table->location(), arguments.table);
-    }
   }
+  std::error_code error;
+  if ((table || writable) && arguments.mappings.empty() && std::filesystem::is_directory(arguments.table, error))
+    moved = fmt::format("{}={}", table ? table->location() : writable->location(), arguments.table);
   Stats stats;
   Session session{.arguments = arguments,
                   .out = out,
@@ -115,13 +122,14 @@ int Run(const Arguments& arguments) {
                   .cancel = cancel,
                   .open = options,
                   .table = table ? &*table : nullptr,
+                  .writable = writable ? &*writable : nullptr,
                   .shard = shard ? &*shard : nullptr,
                   .change_shard = change_shard ? &*change_shard : nullptr,
                   .stats = stats};
   const auto done = RunCommand(session);
   progress.Clear();
   if (arguments.stats) {
-    stats.Add(table ? table->Io() : shard ? shard->Io() : change_shard->Io());
+    stats.Add(table ? table->Io() : writable ? writable->Io() : shard ? shard->Io() : change_shard->Io());
     stats.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     static_cast<void>(error_output.Write(StatsText(stats, arguments.json)));
   }

@@ -131,6 +131,22 @@ Result<std::vector<std::string>> SplitNames(std::string_view text) {
   }
 }
 
+Result<std::pair<std::string, std::string>> ParseAssignment(std::string_view text) {
+  size_t at = 0;
+  for (char quote = 0; at < text.size() && (quote != 0 || text[at] != '='); ++at) {
+    if (quote != 0) {
+      if (text[at] == quote) quote = 0;
+    } else if (text[at] == '"' || text[at] == '`') {
+      quote = text[at];
+    }
+  }
+  auto names = SplitNames(text.substr(0, at));
+  if (!names) return std::unexpected(std::move(names).error());
+  std::string value(at < text.size() ? TrimBlanks(text.substr(at + 1)) : "");
+  if (names->size() != 1 || value.empty()) return Refuse(fmt::format("'{}' is not COLUMN=VALUE", text));
+  return std::pair(std::move(names->front()), std::move(value));
+}
+
 Result<int64_t> ParseTime(std::string_view text) {
   int64_t milliseconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), milliseconds);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace delenda::cli {
@@ -15,6 +16,10 @@ namespace delenda::cli {
 // "a,b" → a, b. Names with commas, quotes or blanks at their ends are quoted: "x,y" or `x,y`; a doubled quote stands
 // for one. InvalidArgument for an empty name or a quote that does not end.
 Result<std::vector<std::string>> SplitNames(std::string_view text);
+
+// "a = b || 'x'" → a, b || 'x', cut at the first '='; names with '=' are quoted as above. InvalidArgument: no '=', or
+// nothing on one side.
+Result<std::pair<std::string, std::string>> ParseAssignment(std::string_view text);
 
 // Milliseconds since 1970-01-01 UTC of "2024-02-29", "2024-02-29T12:30:00", "2024-02-29 12:30:00.250+02:00" or of a
 // whole number, which is taken as such milliseconds. Without an offset the time is UTC.

@@ -4,6 +4,7 @@
 #include <delenda/hooks.h>
 #include <delenda/shard.h>
 #include <delenda/table.h>
+#include <delenda/write.h>
 
 #include "cli/arguments.h"
 #include "cli/output.h"
@@ -18,7 +19,8 @@ struct Session {
   ProgressBar& progress;
   const CancelToken& cancel;
   const OpenOptions& open;          // of the table
-  const Table* table;               // null with --shard
+  const Table* table;               // null with --shard, and for commands that change a table
+  WritableTable* writable;          // for these; else null
   const Shard* shard;               // scan --shard; else null
   const ChangeShard* change_shard;  // changes --shard; else null
   Stats& stats;
@@ -38,5 +40,6 @@ Result<void> RunInspect(Session& session);
 Result<void> RunChanges(Session& session);
 Result<void> RunFollow(Session& session);
 Result<void> RunVerify(Session& session);
+Result<void> RunWrite(Session& session);  // delete, append, update
 
 }  // namespace delenda::cli

@@ -2,7 +2,9 @@
 
 import os
 import re
+import shutil
 import subprocess
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -37,6 +39,10 @@ def without_times(text: str) -> str:
     return re.sub(r"(?m)^seconds: .*$", "seconds: N", text)
 
 
+def without_ids(text: str) -> str:
+    return re.sub(r"snapshot \d+", "snapshot N", re.sub(r"[\d.]+ kB", "N kB", text))
+
+
 class Guide(unittest.TestCase):
     def test_commands_print_what_the_pages_say(self):
         for page, folder, count in (("reading.md", ICEBERG, 11), ("catalogs.md", ICEBERG, 2), ("exit-codes.md", SOURCE, 1),
@@ -46,6 +52,15 @@ class Guide(unittest.TestCase):
             for command, wanted in blocks:
                 with self.subTest(page, command=command):
                     self.assertEqual(without_times(wanted), without_times(printed(command, folder)))
+
+    def test_commands_that_change_a_table_do_what_the_page_says(self):
+        blocks = re.findall(r"```\n\$ (delenda .*)\n((?:.*\n)*?)```", (SOURCE / "docs/guide/writing.md").read_text())
+        self.assertEqual(6, len(blocks))
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(ICEBERG / "mor_dv", Path(folder) / "mor_dv")
+            for command, wanted in blocks:
+                with self.subTest(command=command):
+                    self.assertEqual(wanted, without_ids(printed(command, Path(folder))))
 
 
 if __name__ == "__main__":
