@@ -3,6 +3,7 @@
 #include <arrow/array.h>
 #include <arrow/csv/options.h>
 #include <arrow/csv/reader.h>
+#include <arrow/io/buffered.h>
 #include <arrow/io/interfaces.h>
 #include <arrow/ipc/reader.h>
 #include <arrow/record_batch.h>
@@ -158,21 +159,34 @@ Result<std::unique_ptr<RowSource>> OpenArrow(io::FileIO& io, std::string_view pa
   return std::make_unique<ReaderSource>(std::move(reader), std::string(path), false);
 }
 
+constexpr int64_t kHeaderBytes = 64 * 1024;
+
+// Of a CSV file that begins like this.
+bool HasOneColumn(std::string_view head) {
+  bool is_quoted = false;
+  for (const char c : head) {
+    if (c == '"') is_quoted = !is_quoted;
+    if (is_quoted) continue;
+    if (c == ',') return false;
+    if (c == '\n' || c == '\r') break;
+  }
+  return true;
+}
+
 Result<std::unique_ptr<RowSource>> OpenCsv(io::FileIO& io, std::string_view path) {
   auto read = arrow::csv::ReadOptions::Defaults();
   read.use_threads = false;
   auto parse = arrow::csv::ParseOptions::Defaults();
   parse.newlines_in_values = true;
-  parse.ignore_empty_lines = false;  // of one column: a NULL
-  parse.invalid_row_handler = [](const arrow::csv::InvalidRow& row) {
-    return row.text.empty() ? arrow::csv::InvalidRowResult::Skip : arrow::csv::InvalidRowResult::Error;
-  };
   auto convert = arrow::csv::ConvertOptions::Defaults();
   convert.default_column_type = arrow::utf8();
   convert.null_values = {""};
   convert.strings_can_be_null = true;
   convert.quoted_strings_can_be_null = false;
-  auto stream = DELENDA_TRY(OpenBytes(io, path));
+  auto stream = DELENDA_TRY(ToResult(arrow::io::BufferedInputStream::Create(
+      kHeaderBytes, arrow::default_memory_pool(), DELENDA_TRY(OpenBytes(io, path)))));
+  // An empty line is a NULL where there is one column, and else nothing.
+  parse.ignore_empty_lines = !HasOneColumn(DELENDA_TRY(ToResult(stream->Peek(kHeaderBytes))));
   auto reader = DELENDA_TRY(ToResult(
       arrow::csv::StreamingReader::Make(arrow::io::default_io_context(), std::move(stream), read, parse, convert)));
   return std::make_unique<ReaderSource>(std::move(reader), std::string(path), true);

@@ -164,9 +164,20 @@ Result<ArrayRef> ConformPrimitive(const ArrayRef& array, const Type& target, con
   return SafeCast(array, arrow_type);
 }
 
-// An array that begins at the start of its buffers and has no more children than it needs.
+// An array that begins at the start of its buffers.
 Result<ArrayRef> WithoutOffset(const ArrayRef& array) {
   if (array->offset() == 0) return array;
+  return ToResult(arrow::Concatenate({array}), kOursToConform);
+}
+
+// A list or map with the children that it needs alone: those outside of a slice must not be taken for values that do not
+// fit, nor a row that fits for one that does not.
+Result<ArrayRef> WithOwnChildren(const ArrayRef& array) {
+  if (array->length() == 0) return ToResult(arrow::MakeEmptyArray(array->type()), kOursToConform);
+  const auto& list = static_cast<const arrow::ListArray&>(*array);
+  const bool is_whole =
+      array->offset() == 0 && list.value_offset(0) == 0 && list.value_offset(list.length()) == list.values()->length();
+  if (is_whole) return array;
   return ToResult(arrow::Concatenate({array}), kOursToConform);
 }
 
@@ -176,7 +187,7 @@ Result<ArrayRef> ConformList(const ArrayRef& array, const Field& target, const T
   if (array->type_id() != arrow::Type::LIST) {
     plain = DELENDA_TRY(SafeCast(array, arrow::list(array->type()->field(0))));
   }
-  plain = DELENDA_TRY(WithoutOffset(plain));
+  plain = DELENDA_TRY(WithOwnChildren(plain));
   const auto& list = static_cast<const arrow::ListArray&>(*plain);
   const ArrayRef values =
       DELENDA_TRY(ConformValues(list.values(), target.type.fields()[0], arrow_type->field(0)->type(), options));
@@ -188,7 +199,7 @@ Result<ArrayRef> ConformList(const ArrayRef& array, const Field& target, const T
 
 Result<ArrayRef> ConformMap(const ArrayRef& array, const Field& target, const TypeRef& arrow_type,
                             const ConformOptions& options) {
-  const ArrayRef plain = DELENDA_TRY(WithoutOffset(array));
+  const ArrayRef plain = DELENDA_TRY(WithOwnChildren(array));
   const auto& map = static_cast<const arrow::MapArray&>(*plain);
   const auto& to = static_cast<const arrow::MapType&>(*arrow_type);
   const ArrayRef keys = DELENDA_TRY(ConformValues(map.keys(), target.type.fields()[0], to.key_type(), options));

@@ -52,7 +52,9 @@ TEST(TruncatedUpperBound, IsTheLeastTextThatIsAboveAllWithThePrefix) {
     const auto bound = TruncatedUpperBound(c.type, c.value, 4);
     EXPECT_EQ(bound, c.expected) << c.what;
     // What it is for: no text with the prefix lies above it.
-    if (bound) EXPECT_GE(*bound, c.value) << c.what;
+    if (bound) {
+      EXPECT_GE(*bound, c.value) << c.what;
+    }
   }
 }
 

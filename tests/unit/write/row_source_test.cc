@@ -144,7 +144,7 @@ TEST(RowSource, JsonLinesHoldNestedValues) {
   ASSERT_TRUE((*rows)->ValidateFull().ok());
   ExpectColumn(**rows, 1, "[[1, null], [], null]");
   ExpectColumn(**rows, 2, R"([[["k", 1]], [["k", null], ["j", 2]], null])");
-  EXPECT_EQ((*(*rows)->column(0)->GetScalar(0))->ToString(), "{a:int32 = 1, x:binary = 0AFF}");
+  EXPECT_EQ((*(*rows)->column(0)->GetScalar(0))->ToString(), "{a:int32 = 1, x:binary = \n\xFF}");
   EXPECT_FALSE((*(*rows)->column(0)->GetScalar(1))->is_valid);
   EXPECT_TRUE((*(*rows)->column(0)->GetScalar(2))->is_valid);
 }
