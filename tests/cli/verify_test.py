@@ -83,6 +83,10 @@ class Verify(unittest.TestCase):
                 self.assertEqual((expected, ""), (done.returncode, done.stdout))
                 self.assertIn("error: ", done.stderr)
 
+    def test_files_without_field_ids_are_read_by_the_name_mapping(self):
+        done = run("verify", ICEBERG / "imported", *MAPS, "--deep")
+        self.assertNotIn("file-schema", done.stdout)
+
     def test_without_deep_a_broken_vector_is_not_seen(self):
         self.assertEqual(0, run("verify", ICEBERG / "invalid_dv_crc", *MAPS).returncode)
         self.assertEqual(1, run("verify", ICEBERG / "invalid_dv_crc", *MAPS, "--deep").returncode)

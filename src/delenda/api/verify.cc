@@ -9,6 +9,7 @@
 #include "delenda/api/table_impl.h"
 #include "delenda/formats/parquet/arrow_status.h"
 #include "delenda/iceberg/metadata_check.h"
+#include "delenda/iceberg/name_mapping_json.h"
 #include "delenda/iceberg/snapshot_check.h"
 #include "delenda/model/finding.h"
 #include "delenda/ops/verify_files.h"
@@ -85,7 +86,10 @@ class Verifier {
     Count(contents);
     if (!options_.deep) return {};
 
-    const ops::VerifyContext context{.io = *table_.io, .executor = table_.executor, .hooks = table_.options.hooks};
+    const ops::VerifyContext context {
+      .io = *table_.io, .executor = table_.executor, .hooks = table_.options.hooks,
+      .names = DELENDA_TRY(iceberg::NameMappingOf(metadata_.properties))
+    };
     Take(
         DELENDA_TRY(ops::VerifyVectors(context, contents.data, contents.deletes, deletes.vector_target, read_vectors_)),
         snapshot.snapshot_id);

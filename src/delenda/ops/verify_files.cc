@@ -115,8 +115,9 @@ Result<Findings> VerifyReplacedVectors(const VerifyContext& context, const std::
 
 Result<Findings> VerifyFiles(const VerifyContext& context, const std::vector<const ContentFile*>& files,
                              const Schema& schema, const std::map<int32_t, BoundSpec>& specs) {
-  return CollectFindings(context, "files", files.size(),
-                         [&](size_t i) { return read::CheckDataFile(context.io, *files[i], schema, specs); });
+  return CollectFindings(context, "files", files.size(), [&](size_t i) {
+    return read::CheckDataFile(context.io, *files[i], schema, specs, context.names);
+  });
 }
 
 }  // namespace delenda::ops

@@ -14,6 +14,7 @@
 #include "delenda/io/file_io.h"
 #include "delenda/model/content_file.h"
 #include "delenda/model/finding.h"
+#include "delenda/model/name_mapping.h"
 #include "delenda/model/partition.h"
 #include "delenda/model/type.h"
 
@@ -23,6 +24,7 @@ struct VerifyContext {
   io::FileIO& io;
   Executor& executor;
   const Hooks& hooks;
+  std::optional<NameMapping> names = {};  // the table's, for files without field ids
 };
 
 // The vectors among `deletes`, each Puffin file opened once. `targets` (per delete, an index into `data`): the data

@@ -7,6 +7,7 @@
 
 #include "delenda/formats/parquet/parquet_file.h"
 #include "delenda/read/column_adapter.h"
+#include "delenda/read/mapped_schema.h"
 #include "delenda/read/row_group_stats.h"
 
 namespace delenda::read {
@@ -15,8 +16,8 @@ namespace {
 class DataFileCheck {
  public:
   DataFileCheck(io::FileIO& io, const ContentFile& file, const Schema& schema,
-                const std::map<int32_t, BoundSpec>& specs)
-      : io_(io), file_(file), schema_(schema), specs_(specs) {}
+                const std::map<int32_t, BoundSpec>& specs, const std::optional<NameMapping>& names)
+      : io_(io), file_(file), schema_(schema), specs_(specs), names_(names) {}
 
   Result<Findings> Run() && {
     if (file_.format == FileFormat::kOther) return std::move(findings_);  // reported with its manifest entry
@@ -33,7 +34,7 @@ class DataFileCheck {
       return std::move(findings_);
     }
     std::shared_ptr<io::InputFile> input = DELENDA_TRY(io_.Open(file_.path, info->size));
-    auto opened = parquet::ParquetFile::Open(std::move(input), info->size);
+    auto opened = parquet::ParquetFile::Open(std::move(input), info->size, AssignIdsBy(names_));
     if (!opened) {
       if (opened.error().kind() == ErrorKind::kNotSupported) {
         Add(checks::kFileUnchecked, opened.error().message());
@@ -153,14 +154,15 @@ class DataFileCheck {
   const ContentFile& file_;
   const Schema& schema_;
   const std::map<int32_t, BoundSpec>& specs_;
+  const std::optional<NameMapping>& names_;
   Findings findings_;
 };
 
 }  // namespace
 
 Result<Findings> CheckDataFile(io::FileIO& io, const ContentFile& file, const Schema& schema,
-                               const std::map<int32_t, BoundSpec>& specs) {
-  return DataFileCheck(io, file, schema, specs).Run();
+                               const std::map<int32_t, BoundSpec>& specs, const std::optional<NameMapping>& names) {
+  return DataFileCheck(io, file, schema, specs, names).Run();
 }
 
 }  // namespace delenda::read

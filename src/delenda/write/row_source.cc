@@ -183,8 +183,8 @@ Result<std::unique_ptr<RowSource>> OpenCsv(io::FileIO& io, std::string_view path
   convert.null_values = {""};
   convert.strings_can_be_null = true;
   convert.quoted_strings_can_be_null = false;
-  auto stream = DELENDA_TRY(ToResult(arrow::io::BufferedInputStream::Create(
-      kHeaderBytes, arrow::default_memory_pool(), DELENDA_TRY(OpenBytes(io, path)))));
+  auto stream = DELENDA_TRY(ToResult(arrow::io::BufferedInputStream::Create(kHeaderBytes, arrow::default_memory_pool(),
+                                                                            DELENDA_TRY(OpenBytes(io, path)))));
   // An empty line is a NULL where there is one column, and else nothing.
   parse.ignore_empty_lines = !HasOneColumn(DELENDA_TRY(ToResult(stream->Peek(kHeaderBytes))));
   auto reader = DELENDA_TRY(ToResult(

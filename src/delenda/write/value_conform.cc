@@ -170,8 +170,8 @@ Result<ArrayRef> WithoutOffset(const ArrayRef& array) {
   return ToResult(arrow::Concatenate({array}), kOursToConform);
 }
 
-// A list or map with the children that it needs alone: those outside of a slice must not be taken for values that do not
-// fit, nor a row that fits for one that does not.
+// A list or map with the children that it needs alone: those outside of a slice must not be taken for values that do
+// not fit, nor a row that fits for one that does not.
 Result<ArrayRef> WithOwnChildren(const ArrayRef& array) {
   if (array->length() == 0) return ToResult(arrow::MakeEmptyArray(array->type()), kOursToConform);
   const auto& list = static_cast<const arrow::ListArray&>(*array);
