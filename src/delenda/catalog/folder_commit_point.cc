@@ -73,17 +73,20 @@ class FolderCommitPoint final : public CommitPoint {
     if (attempt.made == Made::kUnknown)
       return CommitStateUnknown("version {} may or may not have been committed: {}", next, attempt.failure->ToString());
     if (attempt.made == Made::kNo) return std::unexpected(*attempt.failure);
-    for (const auto& check : {CheckFree(folder, names, path), CheckNotPassed(folder, next)}) {
-      if (check) continue;
-      if (check.error().kind() != ErrorKind::kCommitConflict)
+    if (const auto free = CheckFree(folder, names, path); !free) {
+      if (free.error().kind() != ErrorKind::kCommitConflict)
         return CommitStateUnknown("version {} was written, but whether it counts could not be seen: {}", next,
-                                  check.error().ToString());
-      // Taken back before anybody could build on it: readers prefer what was there first.
+                                  free.error().ToString());
+      // Readers prefer what was there first.
       if (const auto deleted = io_->Delete(path); !deleted)
         return CommitStateUnknown("a second file of version {} could not be removed: {}", next,
                                   deleted.error().ToString());
-      return std::unexpected(check.error());
+      return std::unexpected(free.error());
     }
+    // Others went on from this version already, or had long passed it: that tells the table alone. To take the file
+    // back would break the snapshots that were built on it.
+    if (const auto passed = CheckNotPassed(folder, next); !passed)
+      return CommitStateUnknown("version {} was written, and {}", next, passed.error().ToString());
     WriteHint(folder, next);
     return path;
   }

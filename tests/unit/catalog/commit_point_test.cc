@@ -98,7 +98,12 @@ TEST_P(CommitPoints, OfEightThreadsOneWinsEachVersion) {
       while (won < kCommits) {
         const std::string base = *point->Current();
         const auto published = point->Publish(base, base, false);
-        if (published) {
+        // Others went on from this version before it could be looked at: it has won, as the chain below shows.
+        const bool is_passed = !published && published.error().kind() == ErrorKind::kCommitStateUnknown;
+        if (is_passed) {
+          EXPECT_EQ(GetParam(), CatalogKind::kFolder);
+        }
+        if (published || is_passed) {
           ++won;
         } else {
           EXPECT_EQ(published.error().kind(), ErrorKind::kCommitConflict) << published.error().ToString();

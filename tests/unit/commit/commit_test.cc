@@ -316,6 +316,56 @@ TEST(Commit, ALostRaceIsTriedAgainAndLeavesNoFiles) {
   EXPECT_EQ(table.Files("data").size(), 2U);
 }
 
+// Runs something when a metadata file has just become visible, before the commit point looks around.
+class Overtaken final : public io::FaultingFileIO {
+ public:
+  Overtaken(std::shared_ptr<io::FileIO> inner, std::function<void()> meanwhile)
+      : FaultingFileIO(std::move(inner)), meanwhile_(std::move(meanwhile)) {}
+
+  Result<std::unique_ptr<io::OutputFile>> Create(std::string_view path) override {
+    auto file = DELENDA_TRY(FaultingFileIO::Create(path));
+    if (!path.ends_with(".metadata.json") || !meanwhile_) return file;
+    return std::make_unique<File>(std::move(file), std::exchange(meanwhile_, nullptr));
+  }
+
+ private:
+  class File final : public io::OutputFile {
+   public:
+    File(std::unique_ptr<io::OutputFile> inner, std::function<void()> meanwhile)
+        : inner_(std::move(inner)), meanwhile_(std::move(meanwhile)) {}
+    Result<void> Write(ByteView bytes) override { return inner_->Write(bytes); }
+    Result<void> Close() override {
+      DELENDA_TRY(inner_->Close());
+      meanwhile_();
+      return {};
+    }
+
+   private:
+    std::unique_ptr<io::OutputFile> inner_;
+    std::function<void()> meanwhile_;
+  };
+
+  std::function<void()> meanwhile_;
+};
+
+// Whoever reads the new version at once and builds on it also moves the hint past it. Taking the version back then
+// would lose it, and break the one that was built on it.
+TEST(Commit, AVersionThatOthersBuiltOnAtOnceIsCommitted) {
+  MemoryTable table;
+  table.Append("a.parquet", 10);
+  const Intent mine = table.Delete({{"a.parquet", {3}}});
+  const auto io = std::make_shared<Overtaken>(table.io_, [&] { table.Commit(table.Delete({{"a.parquet", {5}}})); });
+  const auto point = catalog::MakeFolderCommitPoint(io, MemoryTable::kLocation);
+  const auto outcome = table.Try(mine, *point, io);
+  ASSERT_TRUE(outcome) << outcome.error().ToString();
+  ASSERT_TRUE(std::holds_alternative<Committed>(*outcome));
+  EXPECT_EQ(std::get<Committed>(*outcome).attempts, 1U);
+  EXPECT_THAT(table.Deleted("a.parquet"), ElementsAre(3, 5));
+  table.Commit(table.Delete({{"a.parquet", {7}}}));
+  EXPECT_THAT(table.Deleted("a.parquet"), ElementsAre(3, 5, 7));
+  EXPECT_EQ(table.Metadata().snapshots.size(), 4U);
+}
+
 // Every I/O operation of a commit fails in turn: afterwards the table is at the old or the new state, and if the commit
 // says that it failed, it is the old one.
 TEST(Commit, AnyFailureLeavesTheOldOrTheNewState) {
