@@ -92,7 +92,7 @@ void Append(benchmark::State& state, const std::vector<PartitionField>& fields) 
   for (auto _ : state) {
     auto writer = *PartitionedWriter::Make(Target(fields, &executor));
     for (const auto& batch : rows) {
-      if (auto written = writer.Write(*batch); !written) state.SkipWithError(written.error().ToString());
+      if (auto written = writer.Write(*batch); !written) state.SkipWithError(written.error().ToString().c_str());
     }
     bytes = 0;
     const auto files = *writer.Finish();
