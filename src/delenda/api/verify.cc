@@ -86,10 +86,16 @@ class Verifier {
     Count(contents);
     if (!options_.deep) return {};
 
-    const ops::VerifyContext context {
-      .io = *table_.io, .executor = table_.executor, .hooks = table_.options.hooks,
-      .names = DELENDA_TRY(iceberg::NameMappingOf(metadata_.properties))
-    };
+    auto names = iceberg::NameMappingOf(metadata_.properties);
+    if (!names) {
+      Findings findings;
+      DELENDA_TRY(AddAsFinding(names.error(), checks::kFileSchema, table_.loaded.metadata_path, findings));
+      Take(findings, snapshot.snapshot_id);
+    }
+    const ops::VerifyContext context{.io = *table_.io,
+                                     .executor = table_.executor,
+                                     .hooks = table_.options.hooks,
+                                     .names = std::move(names).value_or(std::nullopt)};
     Take(
         DELENDA_TRY(ops::VerifyVectors(context, contents.data, contents.deletes, deletes.vector_target, read_vectors_)),
         snapshot.snapshot_id);
