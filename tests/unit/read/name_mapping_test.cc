@@ -55,7 +55,7 @@ TEST(NameMappingRead, EveryNameOfAFieldIsKnownAndUnmappedFieldsAreNull) {
   builder.AddFile("/a.parquet", LegacyFile(0, 2, "n", "flat.name"), 2);
   builder.AddFile("/b.parquet", LegacyFile(10, 1, "id", "title"), 1);
   builder.AddFile("/c.parquet", LegacyFile(20, 1, "ignored", "Title"), 1);  // names are exact
-  const auto rows = builder.Read({.ordered = true});
+  const auto rows = builder.Read();
   ASSERT_TRUE(rows) << rows.error().ToString();
   EXPECT_THAT(RowTexts(*rows), ElementsAre(R"(0 "n0" null)", R"(1 "n1" null)", R"(10 "n10" null)", "null null null"));
 }
@@ -65,7 +65,7 @@ TEST(NameMappingRead, RowGroupsArePrunedByMappedColumns) {
   builder.AddFile("/a.parquet", LegacyFile(0, 30, "n", "flat.name"), 30);
   builder.AddPositionColumn();
   builder.Where("id > 25 AND title <> 'n27'");
-  const auto rows = builder.Read({.ordered = true});
+  const auto rows = builder.Read();
   ASSERT_TRUE(rows) << rows.error().ToString();
   // Positions count the row groups that were never read.
   EXPECT_THAT(RowTexts(*rows), ElementsAre(R"(26 "n26" null 26)", R"(28 "n28" null 28)", R"(29 "n29" null 29)"));
@@ -88,7 +88,7 @@ TEST(NameMappingRead, DeletesByPositionAndVectorApply) {
   file.record_count = 1;
   file.file_size = static_cast<int64_t>(bytes.size());
   builder.plan().tasks[1].position_deletes.push_back(1);
-  const auto rows = builder.Read({.ordered = true});
+  const auto rows = builder.Read();
   ASSERT_TRUE(rows) << rows.error().ToString();
   EXPECT_THAT(Ids(*rows), ElementsAre(0, 2, 10, 11, 13));
 }
@@ -112,7 +112,7 @@ TEST(NameMappingRead, EqualityDeletesMatchByMappedKeys) {
       2, plan::KeyField{.column = MakeField(2, "title", TypeKind::kString), .path = {2}, .type = TypeKind::kString});
   builder.plan().tasks[0].equality_deletes.push_back(0);
   builder.plan().tasks[0].file.data_sequence_number = 1;
-  const auto rows = builder.Read({.ordered = true});
+  const auto rows = builder.Read();
   ASSERT_TRUE(rows) << rows.error().ToString();
   EXPECT_THAT(Ids(*rows), ElementsAre(0, 2, 3, 5));
 }
@@ -144,14 +144,14 @@ TEST(NameMappingRead, NestedLevelsAreMappedByTheirNames) {
                    Mapped(2, {"li"}, {Mapped(20, {"element"}, {Mapped(21, {"e"})})}),
                    Mapped(3, {"mm"}, {Mapped(30, {"key"}), Mapped(31, {"value"}, {Mapped(32, {"v"})})})}};
   builder.AddFile("/n.parquet", bytes, 2);
-  const auto rows = builder.Read({.ordered = true});
+  const auto rows = builder.Read();
   ASSERT_TRUE(rows) << rows.error().ToString();
   EXPECT_THAT(RowTexts(*rows),
               ElementsAre(R"({"y":"a","x":1,"z":null} [{"ee":5},null] [["k",{"v":7}]])", "null [] null"));
 
   // A level that the mapping says nothing of holds no fields of the table.
   builder.plan().name_mapping->fields[0].fields.clear();
-  const auto unmapped = builder.Read({.ordered = true});
+  const auto unmapped = builder.Read();
   ASSERT_TRUE(unmapped) << unmapped.error().ToString();
   EXPECT_THAT(RowTexts(*unmapped)[0], HasSubstr(R"({"y":null,"x":null,"z":null})"));
 }
@@ -163,7 +163,7 @@ TEST(NameMappingRead, StoredFieldIdsWinAndFieldsWithoutAreAbsent) {
       arrow::Table::Make(arrow::schema({IdField(1, "other", arrow::int64()), arrow::field("title", arrow::utf8())}),
                          {LongRange(0, 1), Texts({"text"})});
   builder.AddFile("/a.parquet", ToParquet(table, {}), 1);
-  const auto rows = builder.Read({.ordered = true});
+  const auto rows = builder.Read();
   ASSERT_TRUE(rows) << rows.error().ToString();
   EXPECT_THAT(RowTexts(*rows), ElementsAre("0 null null"));
 }
@@ -171,7 +171,7 @@ TEST(NameMappingRead, StoredFieldIdsWinAndFieldsWithoutAreAbsent) {
 TEST(NameMappingRead, TwoColumnsForOneFieldAreCorrupt) {
   PlanBuilder builder = LegacyPlan();
   builder.AddFile("/a.parquet", LegacyFile(0, 1, "n", "id"), 1);
-  const auto rows = builder.Read({.ordered = true});
+  const auto rows = builder.Read();
   ASSERT_FALSE(rows);
   EXPECT_EQ(rows.error().kind(), ErrorKind::kCorrupt);
   EXPECT_THAT(rows.error().ToString(), HasSubstr("appears twice"));
@@ -180,7 +180,7 @@ TEST(NameMappingRead, TwoColumnsForOneFieldAreCorrupt) {
 TEST(NameMappingRead, AColumnOfTheWrongTypeIsCorrupt) {
   PlanBuilder builder = LegacyPlan();
   builder.AddFile("/a.parquet", LegacyFile(0, 1, "title", "id"), 1);
-  const auto rows = builder.Read({.ordered = true});
+  const auto rows = builder.Read();
   ASSERT_FALSE(rows);
   EXPECT_EQ(rows.error().kind(), ErrorKind::kCorrupt);
 }
@@ -189,7 +189,7 @@ TEST(NameMappingRead, WithoutAMappingTheFileIsRefusedAndTheErrorSaysWhatToDo) {
   PlanBuilder builder = LegacyPlan();
   builder.plan().name_mapping.reset();
   builder.AddFile("/a.parquet", LegacyFile(0, 1, "id", "title"), 1);
-  const auto rows = builder.Read({.ordered = true});
+  const auto rows = builder.Read();
   ASSERT_FALSE(rows);
   EXPECT_EQ(rows.error().kind(), ErrorKind::kNotSupported);
   for (const char* part : {"/a.parquet", "no field ids", "set the table property schema.name-mapping.default"})

@@ -111,7 +111,9 @@ class PlanBuilder {
   const std::shared_ptr<io::CountingFileIO>& io() const { return counting_; }
   const std::shared_ptr<io::FileIO>& memory() const { return memory_; }
 
-  Result<Batches> Read(read::ReadOptions options = {}) { return ReadAll(plan_, counting_, std::move(options)); }
+  Result<Batches> Read(read::ReadOptions options = {.ordered = true}) {
+    return ReadAll(plan_, counting_, std::move(options));
+  }
 
  private:
   std::shared_ptr<plan::ScanPlan> plan_ = std::make_shared<plan::ScanPlan>();

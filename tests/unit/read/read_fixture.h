@@ -34,8 +34,9 @@ inline Result<std::shared_ptr<plan::ScanPlan>> PlanFixture(const std::string& na
   return std::make_shared<plan::ScanPlan>(DELENDA_TRY(plan::PlanScan(table.metadata, *io, request, executor, {})));
 }
 
+// In order unless the test says otherwise: what threads bring first differs from run to run.
 inline Result<Batches> ReadAll(std::shared_ptr<const plan::ScanPlan> plan, std::shared_ptr<io::FileIO> io,
-                               read::ReadOptions options = {}) {
+                               read::ReadOptions options = {.ordered = true}) {
   auto stream = DELENDA_TRY(read::OpenScan(std::move(plan), std::move(io), std::move(options)));
   Batches batches;
   while (auto batch = DELENDA_TRY(stream->Next())) {
