@@ -9,8 +9,8 @@
 #include <map>
 #include <set>
 
-#include "delenda/io/faulting_file_io.h"
 #include "delenda/read/scan_stream.h"
+#include "support/failing_reads.h"
 #include "unit/read/read_fixture.h"
 
 namespace delenda::plan {
@@ -263,22 +263,8 @@ INSTANTIATE_TEST_SUITE_P(Iceberg, ChangesOfEveryFixture, ::testing::ValuesIn(tes
                          [](const auto& test) { return test.param; });
 
 TEST(PlanChanges, EveryFailingReadIsAnErrorNeverAShorterPlan) {
-  auto faulty = std::make_shared<io::FaultingFileIO>(io::MakeLocalFileIO());
-  const auto io = testing::MapWarehouse(faulty);
-  ASSERT_TRUE(PlanChangesOf("cl_manifest_merge", {}, io, 1));
-  const uint64_t operations = faulty->operations();
-  ASSERT_GT(operations, 20U);
-  for (uint64_t skip = 0; skip < operations; ++skip) {
-    faulty->Clear();
-    faulty->Add({.effect = io::FailWith{.kind = ErrorKind::kIo},
-                 .operation = std::nullopt,
-                 .path_contains = "",
-                 .skip = skip,
-                 .times = 1});
-    const auto plan = PlanChangesOf("cl_manifest_merge", {}, io, 1);
-    ASSERT_FALSE(plan) << "operation " << skip;
-    EXPECT_EQ(plan.error().kind(), ErrorKind::kIo) << plan.error().ToString();
-  }
+  testing::ExpectEveryFailingReadIsAnError(
+      20, [](const std::shared_ptr<io::FileIO>& io) { return PlanChangesOf("cl_manifest_merge", {}, io, 1); });
 }
 
 TEST(PlanChanges, StopsWhenCancelled) {

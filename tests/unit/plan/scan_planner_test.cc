@@ -9,7 +9,7 @@
 
 #include "delenda/iceberg/table_location.h"
 #include "delenda/io/counting_file_io.h"
-#include "delenda/io/faulting_file_io.h"
+#include "support/failing_reads.h"
 #include "support/fixtures.h"
 
 namespace delenda::plan {
@@ -223,22 +223,8 @@ TEST(PlanScan, ChoosesColumnsByNameAndMetadataColumns) {
 }
 
 TEST(PlanScan, EveryFailingReadIsAnErrorNeverAShorterPlan) {
-  auto faulty = std::make_shared<io::FaultingFileIO>(io::MakeLocalFileIO());
-  auto io = testing::MapWarehouse(faulty);
-  ASSERT_TRUE(PlanFixture("mor_mixed", {}, io, 1));
-  const uint64_t operations = faulty->operations();
-  ASSERT_GT(operations, 10U);
-  for (uint64_t skip = 0; skip < operations; ++skip) {
-    faulty->Clear();
-    faulty->Add({.effect = io::FailWith{.kind = ErrorKind::kIo},
-                 .operation = std::nullopt,
-                 .path_contains = "",
-                 .skip = skip,
-                 .times = 1});
-    const auto plan = PlanFixture("mor_mixed", {}, io, 1);
-    ASSERT_FALSE(plan) << "operation " << skip;
-    EXPECT_EQ(plan.error().kind(), ErrorKind::kIo) << plan.error().ToString();
-  }
+  testing::ExpectEveryFailingReadIsAnError(
+      10, [](const std::shared_ptr<io::FileIO>& io) { return PlanFixture("mor_mixed", {}, io, 1); });
 }
 
 TEST(PlanScan, StopsWhenCancelled) {
