@@ -1,6 +1,7 @@
 #include "delenda/commit/branch_state.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "delenda/iceberg/manifest.h"
@@ -20,28 +21,24 @@ using iceberg::ManifestReader;
 struct WantedFiles {
   std::set<std::string, std::less<>> data_paths, canonical_data_paths;
   std::set<DeleteKey> deletes;
-  std::map<int32_t, std::vector<std::shared_ptr<const PartitionTuple>>> partitions;  // by spec id, distinct
+  std::unordered_set<PartitionKey, PartitionKeyHash> partitions;
 
   void AddPartition(const ContentFile& file) {
-    auto& tuples = partitions[file.spec_id];
-    if (std::ranges::none_of(tuples, [&](const auto& tuple) { return *tuple == *file.partition; }))
-      tuples.push_back(file.partition);
+    partitions.insert({.spec_id = file.spec_id, .tuple = file.partition.get()});
   }
   bool HasPartition(int32_t spec_id, const PartitionTuple& tuple) const {
-    const auto found = partitions.find(spec_id);
-    return found != partitions.end() &&
-           std::ranges::any_of(found->second, [&](const auto& wanted) { return *wanted == tuple; });
+    return partitions.contains({.spec_id = spec_id, .tuple = &tuple});
   }
 };
 
 bool MayHoldWanted(const ManifestFile& manifest, const WantedFiles& wanted, const std::map<int32_t, BoundSpec>& specs) {
   if (manifest.added_files == 0 && manifest.existing_files == 0) return false;  // DELETED entries only
   if (!manifest.spec_id) return true;
-  const auto tuples = wanted.partitions.find(*manifest.spec_id);
   const auto spec = specs.find(*manifest.spec_id);
-  if (tuples == wanted.partitions.end() || spec == specs.end()) return false;
-  return std::ranges::any_of(tuples->second,
-                             [&](const auto& tuple) { return plan::MayHoldPartition(manifest, spec->second, *tuple); });
+  return spec != specs.end() && std::ranges::any_of(wanted.partitions, [&](const PartitionKey& partition) {
+           return partition.spec_id == *manifest.spec_id &&
+                  plan::MayHoldPartition(manifest, spec->second, *partition.tuple);
+         });
 }
 
 struct FoundDelete {

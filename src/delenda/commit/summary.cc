@@ -2,7 +2,7 @@
 
 #include <charconv>
 #include <optional>
-#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 namespace delenda::commit {
@@ -43,34 +43,16 @@ std::optional<int64_t> NumberIn(const std::map<std::string, std::string>& summar
   return value;
 }
 
-// Files of one partition mostly share their tuple, but need not.
-class PartitionCounter {
- public:
-  void Add(const ContentFile& file) {
-    auto& tuples = by_hash_[{file.spec_id, HashPartitionTuple(*file.partition)}];
-    for (const auto& tuple : tuples) {
-      if (*tuple == *file.partition) return;
-    }
-    tuples.push_back(file.partition);
-    ++count_;
-  }
-  int64_t count() const { return count_; }
-
- private:
-  std::map<std::pair<int32_t, size_t>, std::vector<std::shared_ptr<const PartitionTuple>>> by_hash_;
-  int64_t count_ = 0;
-};
-
 }  // namespace
 
 std::map<std::string, std::string> SummaryOf(const iceberg::Snapshot* parent, const Changes& changes,
                                              const std::vector<ContentFile>& new_deletes) {
   FileCounts added, removed;
-  PartitionCounter partitions;
+  std::unordered_set<PartitionKey, PartitionKeyHash> partitions;
   const auto count = [&](FileCounts& counts, const std::vector<ContentFile>& files) {
     for (const auto& file : files) {
       counts.Add(file);
-      partitions.Add(file);
+      partitions.insert({.spec_id = file.spec_id, .tuple = file.partition.get()});
     }
   };
   count(added, changes.added_files);
@@ -100,7 +82,7 @@ std::map<std::string, std::string> SummaryOf(const iceberg::Snapshot* parent, co
   put("removed-position-deletes", removed.position_deletes);
   put("added-equality-deletes", added.equality_deletes);
   put("removed-equality-deletes", removed.equality_deletes);
-  summary["changed-partition-count"] = std::to_string(partitions.count());
+  summary["changed-partition-count"] = std::to_string(partitions.size());
 
   const auto total = [&](const char* key, int64_t plus, int64_t minus) {
     const auto before = parent == nullptr ? std::optional<int64_t>(0) : NumberIn(parent->summary, key);

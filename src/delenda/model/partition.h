@@ -64,6 +64,19 @@ struct PartitionTuple {
 };
 size_t HashPartitionTuple(const PartitionTuple& tuple);
 
+// A partition of one spec, as key of a hash map or set. The tuple must outlive it.
+struct PartitionKey {
+  int32_t spec_id = 0;
+  const PartitionTuple* tuple = nullptr;
+
+  bool operator==(const PartitionKey& other) const { return spec_id == other.spec_id && *tuple == *other.tuple; }
+};
+struct PartitionKeyHash {
+  size_t operator()(const PartitionKey& key) const {
+    return HashPartitionTuple(*key.tuple) * 31 + static_cast<size_t>(key.spec_id);
+  }
+};
+
 // A spec with the types of its values, resolved once against a schema that still holds the source columns (a dropped
 // source column gives type unknown and prunes nothing).
 struct BoundSpec {

@@ -90,7 +90,7 @@ std::vector<ChangedFiles::Wanted> ChangedFiles::CollectWanted(bool only_open) co
         wanted.global_equality = std::max(wanted.global_equality, deletes.data_sequence_number);
         continue;
       }
-      Scoped& scoped = wanted.partitions[{.spec_id = deletes.spec_id, .tuple = deletes.partition}];
+      Scoped& scoped = wanted.partitions[{.spec_id = deletes.spec_id, .tuple = deletes.partition.get()}];
       if (scope) continue;
       int64_t& highest = deletes.content == FileContent::kEqualityDeletes ? scoped.equality : scoped.positions;
       highest = std::max(highest, deletes.data_sequence_number);
@@ -206,7 +206,7 @@ Result<std::vector<ChangedFile>> ChangedFiles::ReadSource(const Source& source,
         bool is_touched = named != wanted_paths_.end() && std::ranges::binary_search(named->second, number);
         if (!is_touched && want.has_scoped) {
           is_touched = sequence < want.global_equality;
-          const auto scoped = want.partitions.find({.spec_id = spec_id, .tuple = reader.Partition(row)});
+          const auto scoped = want.partitions.find({.spec_id = spec_id, .tuple = reader.Partition(row).get()});
           if (scoped != want.partitions.end()) {
             is_touched = is_touched || sequence <= scoped->second.positions || sequence < scoped->second.equality;
           }

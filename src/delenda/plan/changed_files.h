@@ -63,21 +63,11 @@ class ChangedFiles {
   uint64_t manifests_read() const { return manifests_read_; }
 
  private:
-  // What is looked for in one snapshot.
-  struct PartitionKey {
-    int32_t spec_id = 0;
-    std::shared_ptr<const PartitionTuple> tuple;
-    bool operator==(const PartitionKey& other) const { return spec_id == other.spec_id && *tuple == *other.tuple; }
-  };
-  struct PartitionKeyHash {
-    size_t operator()(const PartitionKey& key) const {
-      return HashPartitionTuple(*key.tuple) * 31 + static_cast<size_t>(key.spec_id);
-    }
-  };
   // Highest sequence numbers of deletes that are not of one file.
   struct Scoped {
     int64_t positions = -1, equality = -1;
   };
+  // What is looked for in one snapshot.
   struct Wanted {
     std::unordered_map<PartitionKey, Scoped, PartitionKeyHash> partitions;
     int64_t global_equality = -1;

@@ -91,16 +91,6 @@ class DeleteIndex {
   bool Applies(uint32_t delete_index, const DataFileKey& file) const;
 
  private:
-  struct PartitionKey {
-    int32_t spec_id;
-    const PartitionTuple* tuple;
-    bool operator==(const PartitionKey& other) const { return spec_id == other.spec_id && *tuple == *other.tuple; }
-  };
-  struct PartitionKeyHash {
-    size_t operator()(const PartitionKey& key) const {
-      return HashPartitionTuple(*key.tuple) * 31 + static_cast<size_t>(key.spec_id);
-    }
-  };
   Result<void> AddNamed(uint32_t index, std::string_view path);
   Result<void> AddEqualityDeletes(uint32_t index, const std::set<int32_t>& unpartitioned_specs);
 
