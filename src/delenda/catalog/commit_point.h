@@ -31,6 +31,9 @@ class CommitPoint {
   virtual Result<std::string> Publish(std::string_view base, std::string_view text, bool gzip) = 0;
 };
 
+// The bytes of a metadata file with this text.
+Result<Bytes> MetadataBytes(std::string_view text, bool gzip);
+
 // A table that is a folder, without catalog: version N is the file vN.metadata.json below metadata/, and whoever makes
 // the file of a version first has committed (spec, "File System Tables"). Only for storage where making a file that
 // exists fails, as local files do.

@@ -10,12 +10,6 @@
 namespace delenda::catalog {
 namespace {
 
-Result<Bytes> MetadataBytes(std::string_view text, bool gzip) {
-  if (gzip) return Gzip(AsBytes(text));
-  const ByteView bytes = AsBytes(text);
-  return Bytes(bytes.begin(), bytes.end());
-}
-
 // How making the file of a version ended.
 enum class Made : uint8_t { kYes, kNo, kTaken, kUnknown };
 
@@ -131,6 +125,12 @@ class FolderCommitPoint final : public CommitPoint {
 };
 
 }  // namespace
+
+Result<Bytes> MetadataBytes(std::string_view text, bool gzip) {
+  if (gzip) return Gzip(AsBytes(text));
+  const ByteView bytes = AsBytes(text);
+  return Bytes(bytes.begin(), bytes.end());
+}
 
 std::unique_ptr<CommitPoint> MakeFolderCommitPoint(std::shared_ptr<io::FileIO> io, std::string table_location) {
   return std::make_unique<FolderCommitPoint>(std::move(io), std::move(table_location));

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "delenda/base/gzip.h"
 #include "delenda/base/uuid.h"
 #include "delenda/catalog/catalog.h"
 #include "delenda/catalog/sqlite.h"
@@ -65,16 +64,6 @@ Result<std::optional<std::string>> MetadataLocation(const Entries& entries, cons
   return rows[0][0];
 }
 
-Result<void> WriteMetadataFile(io::FileIO& io, const std::string& path, std::string_view text, bool gzip) {
-  auto file = DELENDA_TRY(io.Create(path));
-  if (gzip) {
-    DELENDA_TRY(file->Write(DELENDA_TRY(Gzip(AsBytes(text)))));
-  } else {
-    DELENDA_TRY(file->Write(AsBytes(text)));
-  }
-  return file->Close();
-}
-
 // "…/00012-<uuid>.metadata.json": never the name of another writer's file.
 std::string NewMetadataPath(std::string_view folder, int64_t version, bool gzip) {
   return io::Join(folder, fmt::format("{:05}-{}{}.metadata.json", version, RandomUuid(), gzip ? ".gz" : ""));
@@ -104,7 +93,8 @@ class SqlCommitPoint final : public CommitPoint {
     const auto entries = DELENDA_TRY(OpenEntries(database_, Mode::kWrite));
     const int64_t version = iceberg::MetadataVersion(io::Basename(base)).value_or(0);
     const std::string path = NewMetadataPath(io::Parent(base), version + 1, gzip);
-    if (auto written = WriteMetadataFile(*io_, path, text, gzip); !written) {
+    const Bytes bytes = DELENDA_TRY(MetadataBytes(text, gzip));
+    if (auto written = io::WriteWholeFile(*io_, path, bytes); !written) {
       Discard(path);
       return std::unexpected(written.error());
     }
@@ -152,7 +142,7 @@ class SqlCatalog final : public Catalog {
       const auto entries = DELENDA_TRY(OpenEntries(path(), Mode::kCreate));
       if (DELENDA_TRY(MetadataLocation(entries, options_.catalog_name, name))) return Taken(name);
       const std::string file = NewMetadataPath(io::Join(location, "metadata"), 0, gzip);
-      DELENDA_TRY(WriteMetadataFile(*io_, file, text, gzip));
+      DELENDA_TRY(io::WriteWholeFile(*io_, file, DELENDA_TRY(MetadataBytes(text, gzip))));
       if (auto entered = Enter(entries, name, file); !entered) {
         // An insert that failed for its key alone has surely not happened.
         if (entered.error().kind() == ErrorKind::kAlreadyExists) static_cast<void>(io_->Delete(file));

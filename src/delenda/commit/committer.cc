@@ -173,9 +173,7 @@ class CommitLoop {
     snapshot.manifest_list =
         io::Join(MetadataFolder(metadata), fmt::format("snap-{}-{}.avro", snapshot.snapshot_id, RandomUuid()));
     attempt.Add(snapshot.manifest_list);
-    auto file = DELENDA_TRY(context_.io->Create(snapshot.manifest_list));
-    DELENDA_TRY(file->Write(list.bytes));
-    return file->Close();
+    return io::WriteWholeFile(*context_.io, snapshot.manifest_list, list.bytes);
   }
 
   // The metadata file as other readers of the table know it: the caller may have named its folder in another way,

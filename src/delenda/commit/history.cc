@@ -8,7 +8,9 @@
 #include "delenda/formats/dv/dv_codec.h"
 #include "delenda/iceberg/manifest.h"
 #include "delenda/iceberg/manifest_list.h"
+#include "delenda/io/ranges.h"
 #include "delenda/model/partition.h"
+#include "delenda/plan/delete_index.h"
 
 namespace delenda::commit {
 namespace {
@@ -61,12 +63,10 @@ Result<ManifestChanges> ReadChanges(io::FileIO& io, const ManifestFile& manifest
 
 Result<PositionSet> LoadVector(io::FileIO& io, const ContentFile& vector) {
   const auto load = [&]() -> Result<PositionSet> {
+    DELENDA_TRY(plan::CheckDeletionVector(vector));
     const auto file = DELENDA_TRY(io.Open(vector.path, static_cast<uint64_t>(vector.file_size)));
-    const int64_t offset = vector.content_offset.value_or(-1), size = vector.content_size.value_or(-1);
-    if (offset < 0 || size < 0 || size > vector.file_size || offset > vector.file_size - size)
-      return Corrupt("a deletion vector lies outside of its file");
-    Bytes blob(static_cast<size_t>(size));
-    DELENDA_TRY(file->ReadAt(static_cast<uint64_t>(offset), blob));
+    const Bytes blob = DELENDA_TRY(io::ReadRange(*file, {.offset = static_cast<uint64_t>(*vector.content_offset),
+                                                         .length = static_cast<uint64_t>(*vector.content_size)}));
     return dv::DecodeIcebergBlob(blob, static_cast<uint64_t>(vector.record_count));
   };
   return WithContext(load(), "file", vector.path);

@@ -31,13 +31,6 @@ std::string FolderFrom(const iceberg::TableMetadata& metadata, const char* prope
   return std::string(folder);
 }
 
-Result<void> WriteFile(io::FileIO& io, const std::string& path, ByteView bytes, write::StagedFiles& staged) {
-  staged.Add(path);
-  auto file = DELENDA_TRY(io.Create(path));
-  DELENDA_TRY(file->Write(bytes));
-  return file->Close();
-}
-
 // What is to be taken out of the parent's manifests.
 struct Removed {
   std::set<std::string, std::less<>> data_paths;
@@ -69,9 +62,7 @@ class ManifestSet {
 
   Result<ManifestFile> Store(ManifestWriter writer, const std::string& path) const {
     const auto written = DELENDA_TRY(std::move(writer).Finish());
-    auto file = DELENDA_TRY(io_.Create(path));
-    DELENDA_TRY(file->Write(written.bytes));
-    DELENDA_TRY(file->Close());
+    DELENDA_TRY(io::WriteWholeFile(io_, path, written.bytes));
     return written.file;
   }
 
@@ -160,7 +151,8 @@ Result<std::vector<ContentFile>> WriteVectors(const std::vector<NewVector>& vect
   }
   const Bytes file = DELENDA_TRY(std::move(writer).Finish());
   for (auto& entry : entries) entry.file_size = static_cast<int64_t>(file.size());
-  DELENDA_TRY(WriteFile(io, path, file, staged));
+  staged.Add(path);
+  DELENDA_TRY(io::WriteWholeFile(io, path, file));
   return entries;
 }
 

@@ -14,4 +14,10 @@ Result<Bytes> ReadWholeFile(FileIO& io, std::string_view path, std::optional<uin
   return ReadRange(*file, ByteRange{0, size});
 }
 
+Result<void> WriteWholeFile(FileIO& io, std::string_view path, ByteView bytes) {
+  const auto file = DELENDA_TRY(io.Create(path));
+  DELENDA_TRY(file->Write(bytes));
+  return file->Close();
+}
+
 }  // namespace delenda::io

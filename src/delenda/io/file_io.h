@@ -64,6 +64,9 @@ class FileIO {
 Result<Bytes> ReadWholeFile(FileIO& io, std::string_view path, std::optional<uint64_t> known_size = std::nullopt,
                             uint64_t limit = uint64_t{4} << 30);
 
+// A new file with these bytes. Errors as FileIO::Create and OutputFile::Close.
+Result<void> WriteWholeFile(FileIO& io, std::string_view path, ByteView bytes);
+
 // Local paths, bare (/x, x) or as file:/x, file:///x URIs. (A URI is cut at its scheme, not decoded: Iceberg paths are
 // opaque.)
 std::shared_ptr<FileIO> MakeLocalFileIO();
