@@ -5,8 +5,8 @@
 #include "delenda/api/plan_info.h"
 #include "delenda/api/storage.h"
 #include "delenda/api/table_impl.h"
+#include "delenda/api/table_place.h"
 #include "delenda/api/table_rows.h"
-#include "delenda/catalog/catalog.h"
 #include "delenda/formats/parquet/arrow_status.h"
 #include "delenda/plan/change_planner.h"
 #include "delenda/plan/plan_json.h"
@@ -26,16 +26,9 @@ read::ReadOptions ToReadOptions(const ScanOptions& options, const OpenOptions& o
   return result;
 }
 
-// Where the table is that the caller names by a path or by a name in a catalog.
-Result<std::string> Locate(const Table::Impl& table, std::string_view location) {
-  const auto name = catalog::ParseTableName(location);
-  if (!name) return std::string(location);
-  // What exists under this name is what the caller sees; a metadata file that does not is no table of a catalog.
-  if (location.ends_with(".json") || table.io->Stat(location)) return std::string(location);
-  const auto settings =
-      DELENDA_TRY(catalog::LoadSettings(*table.io, table.options.config, catalog::ProcessEnvironment()));
-  const auto found = DELENDA_TRY(catalog::FindCatalog(settings, *name, table.io));
-  return found->Locate(*name);
+void LogWarnings(const Hooks& hooks, const std::vector<std::string>& warnings) {
+  if (!hooks.log) return;
+  for (const auto& warning : warnings) hooks.log(LogLevel::kWarning, warning);
 }
 
 }  // namespace
@@ -62,9 +55,7 @@ Result<plan::ScanPlan> Table::Impl::MakePlan(const ScanOptions& scan) const {
   request.split_size = scan.split_size;
   request.allow_dangling_dvs = scan.allow_dangling_dvs;
   auto planned = DELENDA_TRY(plan::PlanScan(loaded.metadata, *io, request, executor, options.hooks));
-  if (options.hooks.log) {
-    for (const auto& warning : planned.warnings) options.hooks.log(LogLevel::kWarning, warning);
-  }
+  LogWarnings(options.hooks, planned.warnings);
   return planned;
 }
 
@@ -84,18 +75,16 @@ Result<std::shared_ptr<const plan::ChangePlan>> Table::Impl::PlanChanges(const C
   request.where = changes.where;
   request.resolve_deletes = changes.resolve_deletes;
   auto planned = DELENDA_TRY(plan::PlanChanges(loaded.metadata, *io, request, executor, options.hooks));
-  if (options.hooks.log) {
-    for (const auto& warning : planned.warnings) options.hooks.log(LogLevel::kWarning, warning);
-  }
+  LogWarnings(options.hooks, planned.warnings);
   return std::make_shared<const plan::ChangePlan>(std::move(planned));
 }
 
 Table::Table(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
 Result<Table> Table::Open(std::string_view location, OpenOptions options) {
-  if (location.empty()) return InvalidArgument("the table's location is empty");
   auto impl = std::make_shared<Impl>(std::move(options));
-  const std::string path = DELENDA_TRY(Locate(*impl, location));
+  const auto place = DELENDA_TRY(api::FindTable(location, impl->options, impl->io));
+  const std::string path = place.catalog ? DELENDA_TRY(place.catalog->Locate(place.name)) : place.path;
   impl->loaded = DELENDA_TRY(iceberg::LoadTable(*impl->io, path));
   return Table(std::move(impl));
 }

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "delenda/api/storage.h"
-#include "delenda/catalog/catalog.h"
+#include "delenda/api/table_place.h"
 #include "delenda/commit/table_session.h"
 #include "delenda/formats/parquet/arrow_status.h"
 #include "delenda/ops/append_rows.h"
@@ -30,15 +30,12 @@ ChangeReport ToReport(const ops::RowChange& change) {
 
 Result<std::shared_ptr<catalog::CommitPoint>> FindCommitPoint(std::string_view location, const OpenOptions& options,
                                                               std::shared_ptr<io::FileIO> io) {
-  if (location.empty()) return InvalidArgument("the table's location is empty");
   if (location.ends_with(".json"))
     return InvalidArgument("{} is one version of a table: name the table's folder, or the table in its catalog",
                            location);
-  const auto name = catalog::ParseTableName(location);
-  if (!name || io->Stat(location)) return catalog::MakeFolderCommitPoint(std::move(io), std::string(location));
-  const auto settings = DELENDA_TRY(catalog::LoadSettings(*io, options.config, catalog::ProcessEnvironment()));
-  const auto found = DELENDA_TRY(catalog::FindCatalog(settings, *name, io));
-  return found->Open(*name);
+  const auto place = DELENDA_TRY(api::FindTable(location, options, io));
+  if (place.catalog) return place.catalog->Open(place.name);
+  return catalog::MakeFolderCommitPoint(std::move(io), place.path);
 }
 
 }  // namespace
