@@ -56,12 +56,10 @@ Result<RowChange> AppendRows(commit::TableSession& session, io::FileIO& files, c
   intent.added_files = DELENDA_TRY(writer.Finish());
   CountAdded(intent.added_files, change);
   if (intent.added_files.empty()) return change;
-  auto outcome = DELENDA_TRY(session.Commit(intent, *staged));
-  const auto* committed = std::get_if<commit::Committed>(&outcome);
-  if (committed == nullptr) return InternalError("an append was asked to look again");
-  change.snapshot_id = committed->snapshot_id;
-  change.attempts = committed->attempts;
-  return change;
+  const auto outcome = DELENDA_TRY(CommitChange(session, intent, *staged, change));
+  const auto* appended = std::get_if<RowChange>(&outcome);
+  if (appended == nullptr) return InternalError("an append was asked to look again");
+  return *appended;
 }
 
 }  // namespace delenda::ops

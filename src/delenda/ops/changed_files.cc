@@ -34,18 +34,21 @@ Result<std::vector<commit::FileDelete>> ChangedFiles::Deletes(const commit::Tabl
                                                               RowChange& change) const {
   std::vector<read::DeleteLoader::Need> needs;
   for (const plan::FileTask& task : plan_.tasks) {
-    if (positions_.contains(task.file.path))
+    if (whole_.contains(task.file.path) || positions_.contains(task.file.path))
       needs.push_back({.file = &task.file, .dv = task.dv, .position_deletes = task.position_deletes});
   }
   const auto loader = DELENDA_TRY(read::DeleteLoader::Make(plan_, needs, session.io(), false, session.hooks()));
   std::vector<commit::FileDelete> deletes;
   for (const auto& need : needs) {
-    commit::FileDelete& one = deletes.emplace_back();
-    one.file = *need.file;
+    commit::FileDelete one{.file = *need.file, .before = {}, .deleted = {}};
     one.before = DELENDA_TRY(loader->Load(need));
-    one.deleted = one.before.Union(DELENDA_TRY(PositionSet::FromPositions(positions_.find(one.file.path)->second)));
-    const bool drops = one.deleted.cardinality() == static_cast<uint64_t>(one.file.record_count);
-    ++(drops ? change.files_dropped : change.files_changed);
+    const auto records = static_cast<uint64_t>(one.file.record_count);
+    one.deleted = whole_.contains(one.file.path) ? DELENDA_TRY(PositionSet::FromRange(0, records))
+                      : one.before.Union(
+                            DELENDA_TRY(PositionSet::FromPositions(positions_.find(one.file.path)->second)));
+                      if (one.deleted == one.before) continue;
+                      ++(one.deleted.cardinality() == records ? change.files_dropped : change.files_changed);
+                      deletes.push_back(std::move(one));
   }
   return deletes;
 }

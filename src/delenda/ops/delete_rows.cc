@@ -1,45 +1,59 @@
 #include "delenda/ops/delete_rows.h"
 
+#include <arrow/array.h>
+#include <arrow/record_batch.h>
+
+#include <memory>
 #include <utility>
 
 #include "delenda/commit/intent.h"
 #include "delenda/ops/changed_files.h"
-#include "delenda/ops/match_rows.h"
+#include "delenda/plan/scan_task.h"
+#include "delenda/read/scan_stream.h"
 
 namespace delenda::ops {
+namespace {
+
+// Every row that no vector deletes matches. (Which rows equality deletes cover only reading tells.)
+bool IsWholeFile(const plan::FileTask& task) { return task.residual->op == Op::kTrue && task.equality_deletes.empty(); }
+
+Result<std::variant<RowChange, commit::LookAgain>> TryDelete(const commit::TableSession& session,
+                                                             const DeleteOptions& options) {
+  DELENDA_TRY(CheckDeletes(session, options.branch));
+  commit::Intent intent;
+  intent.operation = commit::Operation::kDelete;
+  intent.branch = options.branch;
+  intent.base_snapshot_id = session.head(options.branch);
+  intent.isolation = DELENDA_TRY(session.IsolationOf("delete"));
+  const auto plan = DELENDA_TRY(
+      session.Plan(options.branch, {.select = {"_file", "_pos"}, .select_all = false, .where = options.where}));
+  intent.conflict_filter = plan->filter;
+  ChangedFiles changed(*plan);
+  for (const plan::FileTask& task : plan->tasks) {
+    if (IsWholeFile(task)) changed.AddWhole(task.file);
+  }
+  auto reading = std::make_shared<plan::ScanPlan>(*plan);
+  std::erase_if(reading->tasks, IsWholeFile);
+  if (!reading->tasks.empty()) {
+    const auto stream = DELENDA_TRY(read::OpenScan(
+        std::move(reading), session.io(), {.threads = session.executor().threads(), .hooks = session.hooks()}));
+    while (const auto batch = DELENDA_TRY(stream->Next()))
+      changed.Add(static_cast<const arrow::StringArray&>(*batch->column(0)),
+                  static_cast<const arrow::Int64Array&>(*batch->column(1)));
+  }
+  RowChange change;
+  change.is_dry_run = options.dry_run;
+  intent.deletes = DELENDA_TRY(changed.Deletes(session, change));
+  for (const auto& file : intent.deletes) change.rows_deleted += file.deleted.cardinality() - file.before.cardinality();
+  if (options.dry_run || intent.deletes.empty()) return change;
+  write::StagedFiles staged(session.io());
+  return CommitChange(session, intent, staged, change);
+}
+
+}  // namespace
 
 Result<RowChange> DeleteRows(commit::TableSession& session, const DeleteOptions& options) {
-  return RunUntilCommitted(session, [&]() -> Result<std::variant<RowChange, commit::LookAgain>> {
-    DELENDA_TRY(CheckDeletes(session, options.branch));
-    commit::Intent intent;
-    intent.operation = commit::Operation::kDelete;
-    intent.branch = options.branch;
-    intent.base_snapshot_id = session.head(options.branch);
-    intent.isolation = DELENDA_TRY(session.IsolationOf("delete"));
-    auto matched = DELENDA_TRY(MatchRows(session, options.branch, options.where));
-    intent.conflict_filter = matched.filter;
-    RowChange change;
-    change.is_dry_run = options.dry_run;
-    for (auto& file : matched.files) {
-      const PositionSet deleted = file.before.Union(file.matched);
-      const bool drops = deleted.cardinality() == static_cast<uint64_t>(file.file.record_count);
-      ++(drops ? change.files_dropped : change.files_changed);
-      intent.deletes.push_back({.file = std::move(file.file), .before = std::move(file.before), .deleted = deleted});
-    }
-    change.rows_deleted = matched.rows;
-    if (options.dry_run || intent.deletes.empty()) return change;
-    write::StagedFiles staged(session.io());
-    auto outcome = DELENDA_TRY(session.Commit(intent, staged));
-    if (auto* again = std::get_if<commit::LookAgain>(&outcome)) return std::move(*again);
-    const auto& committed = std::get<commit::Committed>(outcome);
-    change.snapshot_id = committed.snapshot_id;
-    // Others may have deleted some of the rows first.
-    change.rows_deleted = committed.deleted_rows;
-    change.files_changed = committed.new_vectors;
-    change.files_dropped = committed.dropped_files;
-    change.attempts = committed.attempts;
-    return change;
-  });
+  return RunUntilCommitted(session, [&] { return TryDelete(session, options); });
 }
 
 }  // namespace delenda::ops

@@ -25,4 +25,18 @@ Result<RowChange> RunUntilCommitted(
   }
 }
 
+Result<std::variant<RowChange, commit::LookAgain>> CommitChange(const commit::TableSession& session,
+                                                                const commit::Intent& intent,
+                                                                write::StagedFiles& staged, RowChange change) {
+  auto outcome = DELENDA_TRY(session.Commit(intent, staged));
+  if (auto* again = std::get_if<commit::LookAgain>(&outcome)) return std::move(*again);
+  const auto& committed = std::get<commit::Committed>(outcome);
+  change.snapshot_id = committed.snapshot_id;
+  if (intent.IsPureDelete()) change.rows_deleted = committed.deleted_rows;
+  change.files_changed = committed.new_vectors;
+  change.files_dropped = committed.dropped_files;
+  change.attempts = committed.attempts;
+  return change;
+}
+
 }  // namespace delenda::ops

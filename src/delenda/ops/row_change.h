@@ -9,7 +9,9 @@
 
 #include "delenda/base/result.h"
 #include "delenda/commit/committer.h"
+#include "delenda/commit/intent.h"
 #include "delenda/commit/table_session.h"
+#include "delenda/write/staged_files.h"
 
 namespace delenda::ops {
 
@@ -32,5 +34,11 @@ struct RowChange {
 // the last reason.
 Result<RowChange> RunUntilCommitted(commit::TableSession& session,
                                     const std::function<Result<std::variant<RowChange, commit::LookAgain>>()>& attempt);
+
+// The end of an attempt: commits the intent, and puts what the commit did into `change`. Others may have deleted rows
+// of a pure delete first: those are not counted.
+Result<std::variant<RowChange, commit::LookAgain>> CommitChange(const commit::TableSession& session,
+                                                                const commit::Intent& intent,
+                                                                write::StagedFiles& staged, RowChange change);
 
 }  // namespace delenda::ops

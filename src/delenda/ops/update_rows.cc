@@ -89,14 +89,7 @@ class Updater {
     if (options_.dry_run || intent.deletes.empty()) return change;
     intent.added_files = DELENDA_TRY(writer.Finish());
     CountAdded(intent.added_files, change);
-    auto outcome = DELENDA_TRY(session_.Commit(intent, *staged));
-    if (auto* again = std::get_if<commit::LookAgain>(&outcome)) return std::move(*again);
-    const auto& committed = std::get<commit::Committed>(outcome);
-    change.snapshot_id = committed.snapshot_id;
-    change.files_changed = committed.new_vectors;
-    change.files_dropped = committed.dropped_files;
-    change.attempts = committed.attempts;
-    return change;
+    return CommitChange(session_, intent, *staged, change);
   }
 
  private:
