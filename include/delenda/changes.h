@@ -80,8 +80,7 @@ enum class ChangeUpdates : uint8_t {
 
 enum class ChangeDialect : uint8_t {
   // _change_type: INSERT, DELETE, UPDATE_BEFORE, UPDATE_AFTER (string); _change_ordinal: which of the range's
-  // snapshots,
-  // oldest first (int); _commit_snapshot_id (long); _commit_timestamp (timestamp with time zone).
+  // snapshots, oldest first (int); _commit_snapshot_id (long); _commit_timestamp (timestamp with time zone).
   kIceberg,
   // As Delta's change data feed has it. _change_type: insert, delete, update_preimage, update_postimage;
   // _commit_version (long): the sequence number of the snapshot, which, like a version of Delta, belongs to one commit

@@ -69,17 +69,14 @@ enum class RowFormat : uint8_t {
   // One JSON object a line. Numbers as numbers, floating-point ones in the shortest form that reads back (as a value of
   // their own type; NaN and infinities as "NaN", "Infinity", "-Infinity"); decimals as text with full scale; dates
   // 2024-02-29; timestamps 2024-02-29T01:02:03.000004 with six digits of the second (nine for nanosecond types) and a
-  // `Z`
-  // at the end if they have a zone; times 01:02:03.000004; binary in lower-case hex; UUIDs in their text form; structs
-  // as
-  // objects, lists as arrays, maps as arrays of [key, value] sorted by key. Years beyond 9999 have a sign:
+  // `Z` at the end if they have a zone; times 01:02:03.000004; binary in lower-case hex; UUIDs in their text form;
+  // structs as objects, lists as arrays, maps as arrays of [key, value] sorted by key. Years beyond 9999 have a sign:
   // +10000-01-01.
   kJsonLines,
   // Columns aligned under their names, numbers to the right, and a last line "(42 rows)".
   kTable,
   // RFC 4180: a line of names, lines that end with CR LF; NULL is empty, empty text is "". Values as in kTable, not
-  // cut;
-  // structs, lists and maps as JSON. (A NULL in a table of one column is an empty line.)
+  // cut; structs, lists and maps as JSON. (A NULL in a table of one column is an empty line.)
   kCsv,
   // Bytes of Arrow's IPC formats. Fields have their ids in their metadata, under "PARQUET:field_id".
   kArrowStream,

@@ -25,9 +25,9 @@ class CommitPoint {
   // Writes `text`, metadata that follows the file `base`, and makes it the current one if `base` still is. Returns the
   // path of the new file. `gzip`: compressed, as the table's properties ask for.
   //
-  // CommitConflict: another writer was first; nothing is left behind. CommitStateUnknown: the answer was lost, so that
-  // only reading the table tells who won; the file is kept, since the table may refer to it. ValidationFailed: the
-  // table cannot be changed here. Other errors: nothing was changed.
+  // CommitConflict: another writer was first; nothing is left behind. CommitStateUnknown: the answer was lost, or
+  // others went on while the file was written, so that only reading the table tells who won; the file is kept, since
+  // the table may refer to it. ValidationFailed: the table cannot be changed here. Other errors: nothing was changed.
   virtual Result<std::string> Publish(std::string_view base, std::string_view text, bool gzip) = 0;
 };
 

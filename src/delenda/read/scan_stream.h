@@ -66,7 +66,8 @@ class ScanStream {
 // Checks the whole plan before any file is opened: NotSupported for data files that are not
 // Parquet, and for projected or filtered columns of a type that cannot be read yet (variant, geometry, geography).
 // Errors of Next(): what io reports; Corrupt for broken files, for a deletion vector that reaches beyond its data file,
-// for a data file with another number of rows than its manifest says; NotSupported for files without field ids if the
+// for a data file with position deletes that has another number of rows than its manifest says (its positions would be
+// others); NotSupported for files without field ids if the
 // plan has no name mapping; Cancelled.
 Result<std::unique_ptr<ScanStream>> OpenScan(std::shared_ptr<const plan::ScanPlan> plan, std::shared_ptr<io::FileIO> io,
                                              ReadOptions options);
