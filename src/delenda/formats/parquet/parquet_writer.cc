@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "delenda/formats/parquet/arrow_status.h"
+#include "delenda/formats/parquet/dictionary_choice.h"
 #include "delenda/formats/parquet/output_adapter.h"
 
 namespace delenda::parquet {
@@ -184,7 +185,10 @@ struct FileWriter::State {
   // Of the open row group, so that its size is known. Outlives the writer, as does the stream.
   std::unique_ptr<arrow::ProxyMemoryPool> pool;
   std::shared_ptr<OutputAdapter> stream;
-  std::unique_ptr<::parquet::arrow::FileWriter> writer;
+  ::parquet::WriterProperties::Builder properties;
+  std::shared_ptr<::parquet::ArrowWriterProperties> arrow_properties;
+  std::shared_ptr<::parquet::SchemaDescriptor> descriptor;
+  std::unique_ptr<::parquet::arrow::FileWriter> writer;  // opened with the first rows
   int64_t row_group_bytes = 0;
   int64_t rows = 0;
   int64_t rows_in_group = 0;
@@ -192,8 +196,24 @@ struct FileWriter::State {
   // readers in Java refuse an empty one.
   std::shared_ptr<arrow::RecordBatch> held;
 
+  // `first`: the first rows that will be written; null: there are none.
+  Result<void> OpenWriter(const arrow::RecordBatch* first) {
+    if (first != nullptr) {
+      const auto without = ColumnsWithoutDictionary(*first);
+      for (int i = 0; i < descriptor->num_columns(); ++i) {
+        const ::parquet::ColumnDescriptor& column = *descriptor->Column(i);
+        const int top = descriptor->group_node()->FieldIndex(*descriptor->GetColumnRoot(i));
+        if (std::ranges::find(without, top) != without.end()) properties.disable_dictionary(column.path());
+      }
+    }
+    writer = DELENDA_TRY(
+        ToResult(::parquet::arrow::FileWriter::Open(*schema, pool.get(), stream, properties.build(), arrow_properties),
+                 kOursToWrite));
+    return {};
+  }
   Result<void> WriteHeld() {
     if (!held) return {};
+    if (!writer) DELENDA_TRY(OpenWriter(held.get()));
     DELENDA_TRY(ToResult(writer->WriteRecordBatch(*held), kOursToWrite));
     rows_in_group += held->num_rows();
     held.reset();
@@ -230,17 +250,15 @@ Result<std::unique_ptr<FileWriter>> FileWriter::Make(io::FileIO& io, std::string
     }
     ::parquet::ArrowWriterProperties::Builder arrow_builder;
     if (state->executor) arrow_builder.set_use_threads(true)->set_executor(state->executor.get());
-    const auto arrow_properties = arrow_builder.build();
-
-    ::parquet::WriterProperties::Builder builder;
-    SetProperties(options, state->pool.get(), builder);
-    const auto descriptor = DELENDA_TRY(ParquetSchema(*schema, *builder.build(), *arrow_properties));
+    state->arrow_properties = arrow_builder.build();
+    SetProperties(options, state->pool.get(), state->properties);
+    state->descriptor = DELENDA_TRY(ParquetSchema(*schema, *state->properties.build(), *state->arrow_properties));
     for (const WriterOptions::Bloom& bloom : options.blooms) {
       bool found = false;
-      for (int i = 0; i < descriptor->num_columns() && !found; ++i) {
-        const ::parquet::ColumnDescriptor& column = *descriptor->Column(i);
+      for (int i = 0; i < state->descriptor->num_columns() && !found; ++i) {
+        const ::parquet::ColumnDescriptor& column = *state->descriptor->Column(i);
         if (column.schema_node()->field_id() != bloom.field_id) continue;
-        builder.enable_bloom_filter(column.path(), DELENDA_TRY(BloomOptions(bloom, column)));
+        state->properties.enable_bloom_filter(column.path(), DELENDA_TRY(BloomOptions(bloom, column)));
         found = true;
       }
       if (!found)
@@ -249,9 +267,6 @@ Result<std::unique_ptr<FileWriter>> FileWriter::Make(io::FileIO& io, std::string
     state->file = DELENDA_TRY(io.Create(path));
     state->stream = std::make_shared<OutputAdapter>(
         [file = state->file.get()](std::string_view bytes) { return file->Write(AsBytes(bytes)); });
-    state->writer = DELENDA_TRY(ToResult(::parquet::arrow::FileWriter::Open(*schema, state->pool.get(), state->stream,
-                                                                            builder.build(), arrow_properties),
-                                         kOursToWrite));
     return std::unique_ptr<FileWriter>(new FileWriter(std::move(state)));
   };
   return WithContext(Guarded(make), "file", path);
@@ -309,6 +324,7 @@ Result<WrittenFile> FileWriter::Finish() {
   State& s = *state_;
   const auto finish = [&]() -> Result<WrittenFile> {
     DELENDA_TRY(s.WriteHeld());
+    if (!s.writer) DELENDA_TRY(s.OpenWriter(nullptr));
     DELENDA_TRY(ToResult(s.writer->Close(), kOursToWrite));
     DELENDA_TRY(ToResult(s.stream->Close(), kOursToWrite));
     DELENDA_TRY(s.file->Close());
