@@ -26,6 +26,7 @@ const PartitionDecision& PartitionFilter::For(const std::shared_ptr<const Partit
   const auto [found, is_new] = decisions_.try_emplace(tuple);
   last_ = &*found;
   PartitionDecision& decision = found->second;
+  if (is_new && keys_ != nullptr && !keys_->CouldBeIn(*tuple)) return decision;
   if (is_new && filter_->op == Op::kTrue)
     // With a count of its own: threads that add to the one of a filter for each file get in each other's way.
     decision = {.may_match = true, .residual = ExprRef(std::make_shared<const ExprRef>(filter_), filter_.get())};
@@ -66,6 +67,17 @@ Result<bool> MayMatchPartitions(const iceberg::ManifestFile& manifest, const Exp
     const auto at = static_cast<size_t>(field - fields.begin());
     if (field == fields.end() || at >= manifest.partitions.size()) return std::nullopt;
     return SummaryStats(manifest.partitions[at], column.type);
+  });
+}
+
+bool MayHoldKeys(const iceberg::ManifestFile& manifest, const BoundSpec& spec, const KeyPartitions& keys) {
+  const auto& fields = spec.spec.fields;
+  // Summaries that are unknown, or not of this spec, rule nothing out.
+  const bool known = manifest.partitions.size() == fields.size();
+  return keys.CouldBeIn([&](const BoundColumn& column) -> std::optional<ColumnStats> {
+    const auto field = std::ranges::find(fields, column.field_id, &PartitionField::field_id);
+    if (!known || field == fields.end()) return std::nullopt;
+    return SummaryStats(manifest.partitions[static_cast<size_t>(field - fields.begin())], column.type);
   });
 }
 

@@ -11,6 +11,7 @@
 #include "delenda/iceberg/manifest_list.h"
 #include "delenda/model/expression.h"
 #include "delenda/model/partition.h"
+#include "delenda/model/sorted_keys.h"
 
 namespace delenda::plan {
 
@@ -23,8 +24,10 @@ struct PartitionDecision {
 // The filter's answers per partition, each computed once: many files share few partitions.
 class PartitionFilter {
  public:
-  PartitionFilter(const ExprRef& filter, const ExprRef& projected, const BoundSpec& spec)
-      : filter_(filter), projected_(projected), spec_(spec) {}
+  // `keys`: only partitions that may hold one of them; null: all.
+  PartitionFilter(const ExprRef& filter, const ExprRef& projected, const BoundSpec& spec,
+                  const KeyPartitions* keys = nullptr)
+      : filter_(filter), projected_(projected), spec_(spec), keys_(keys) {}
 
   const PartitionDecision& For(const std::shared_ptr<const PartitionTuple>& tuple);
 
@@ -34,6 +37,7 @@ class PartitionFilter {
   const ExprRef& filter_;
   const ExprRef& projected_;
   const BoundSpec& spec_;
+  const KeyPartitions* keys_;
   std::unordered_map<std::shared_ptr<const PartitionTuple>, PartitionDecision> decisions_;
   std::pair<const std::shared_ptr<const PartitionTuple>, PartitionDecision>* last_ = nullptr;
 };
@@ -46,6 +50,9 @@ ProjectedFilters ProjectFilter(const Expr& filter, const std::map<int32_t, Bound
 // has a spec that is not the table's.
 Result<bool> MayMatchPartitions(const iceberg::ManifestFile& manifest, const Expr& filter,
                                 const ProjectedFilters& projected, const std::map<int32_t, BoundSpec>& specs);
+
+// May the manifest hold a file of a partition that may hold one of the keys? `keys`: in the partitions of its spec.
+bool MayHoldKeys(const iceberg::ManifestFile& manifest, const BoundSpec& spec, const KeyPartitions& keys);
 
 // May the manifest hold a file of this partition of its spec?
 bool MayHoldPartition(const iceberg::ManifestFile& manifest, const BoundSpec& spec, const PartitionTuple& tuple);

@@ -48,8 +48,8 @@ struct DataPart {
 
 // One thread's tools for the entries of manifests of one spec.
 struct EntryReader {
-  EntryReader(ManifestReader opened, const ExprRef& filter, const ExprRef& projected)
-      : reader(std::move(opened)), partitions(filter, projected, reader.spec()) {}
+  EntryReader(ManifestReader opened, const ExprRef& filter, const ExprRef& projected, const KeyPartitions* keys)
+      : reader(std::move(opened)), partitions(filter, projected, reader.spec(), keys) {}
 
   ManifestReader reader;
   PartitionFilter partitions;
@@ -67,6 +67,9 @@ class Planner {
     plan_.filter = DELENDA_TRY(BindText(request_.where, plan_.schema));
     plan_.specs = BindSpecs(metadata_, plan_.schema);
     projected_ = ProjectFilter(*plan_.filter, plan_.specs);
+    if (request_.keys) {
+      for (const auto& [id, spec] : plan_.specs) keys_in_.emplace(id, request_.keys->InPartitionsOf(spec));
+    }
     ColumnChoice choice{.select = request_.select, .select_all = request_.select_all};
     if (request_.with_metadata) choice.append = {"_file", "_pos"};
     plan_.columns = DELENDA_TRY(ChooseColumns(choice, plan_.schema, plan_.specs));
@@ -85,8 +88,10 @@ class Planner {
       const bool is_data = manifest.content == ManifestContent::kData;
       (is_data ? plan_.metrics.data_manifests : plan_.metrics.delete_manifests) += 1;
       if (manifest.added_files == 0 && manifest.existing_files == 0) continue;  // DELETED entries only
-      if (DELENDA_TRY(MayMatchPartitions(manifest, *plan_.filter, projected_, plan_.specs)))
-        (is_data ? data : deletes).push_back(&manifest);
+      if (!DELENDA_TRY(MayMatchPartitions(manifest, *plan_.filter, projected_, plan_.specs))) continue;
+      const KeyPartitions* keys = manifest.spec_id ? KeysIn(*manifest.spec_id) : nullptr;
+      if (keys != nullptr && !MayHoldKeys(manifest, plan_.specs.at(*manifest.spec_id), *keys)) continue;
+      (is_data ? data : deletes).push_back(&manifest);
     }
     plan_.metrics.data_manifests_read = data.size();
     plan_.metrics.delete_manifests_read = deletes.size();
@@ -96,6 +101,14 @@ class Planner {
     DELENDA_TRY(ReadDataManifests(data, index));
     return Combine(std::move(index));
   }
+
+  // Null: partitions of the spec are not asked for keys.
+  const KeyPartitions* KeysIn(int32_t spec_id) const {
+    const auto found = keys_in_.find(spec_id);
+    return found == keys_in_.end() ? nullptr : &found->second;
+  }
+  // Every file is kept.
+  bool KeepsAll() const { return plan_.filter->op == Op::kTrue && !request_.keys; }
 
   void Advance() {
     const uint64_t done = done_manifests_.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -118,7 +131,7 @@ class Planner {
         return idle;
       }
       return std::make_unique<EntryReader>(DELENDA_TRY(ManifestReader::Make(blocks, options(blocks->manifest()))),
-                                           plan_.filter, projected_.at(spec));
+                                           plan_.filter, projected_.at(spec), KeysIn(spec));
     };
     const ManifestParts work{
         .manifests = manifests,
@@ -139,7 +152,7 @@ class Planner {
 
   Result<DeleteIndex> ReadDeletes(const std::vector<const ManifestFile*>& manifests) {
     using Part = std::vector<DeleteEntry>;
-    const bool keeps_most = plan_.filter->op == Op::kTrue;
+    const bool keeps_most = KeepsAll();
     DeleteIndex index;
     // The bounds of a position delete file's paths say which file it covers.
     const auto options = [](const ManifestFile&) {
@@ -177,7 +190,7 @@ class Planner {
   size_t LikelyEntries(const std::vector<const ManifestFile*>& manifests) const {
     constexpr uint64_t kLeastBytes = 16;  // of an entry, deflated: its path alone has more
     constexpr uint64_t kMost = 1 << 20;
-    if (plan_.filter->op != Op::kTrue) return 0;
+    if (!KeepsAll()) return 0;
     uint64_t sum = 0;
     for (const ManifestFile* manifest : manifests) {
       uint64_t entries = 0;
@@ -189,7 +202,7 @@ class Planner {
   }
 
   Result<void> ReadDataManifests(const std::vector<const ManifestFile*>& manifests, const DeleteIndex& index) {
-    const bool keeps_most = plan_.filter->op == Op::kTrue;
+    const bool keeps_most = KeepsAll();
     const auto options = [&](const ManifestFile& manifest) {
       ManifestReader::Options wanted;
       wanted.bounds_of = BoundsToPruneBy(manifest);
@@ -249,10 +262,16 @@ class Planner {
     return {};
   }
 
-  // Field ids of the columns whose bounds can decide what the files' partitions leave of the filter. Identity
+  // Field ids of the columns whose bounds can decide what the files' partitions leave of filter and keys. Identity
   // partitions leave nothing of a predicate on their column.
   std::vector<int32_t> BoundsToPruneBy(const ManifestFile& manifest) const {
     std::vector<int32_t> columns = plan_.filter->LeafColumns();
+    if (request_.keys) {
+      for (const auto& key : request_.keys->columns()) columns.push_back(key.column.field_id);
+      std::ranges::sort(columns);
+      const auto repeated = std::ranges::unique(columns);
+      columns.erase(repeated.begin(), repeated.end());
+    }
     const auto spec = manifest.spec_id ? plan_.specs.find(*manifest.spec_id) : plan_.specs.end();
     if (spec == plan_.specs.end()) return columns;
     for (const PartitionField& field : spec->second.spec.fields) {
@@ -269,10 +288,10 @@ class Planner {
     // Before pruning: a delete whose file is live but pruned must not count as one without a file.
     if (!index.empty()) match = FindDeletes(reader, row, index, part);
     const PartitionDecision& decision = entries.partitions.For(reader.Partition(row));
-    const bool keep =
-        decision.may_match &&
-        (decision.residual->op == Op::kTrue ||
-         CouldMatch(*decision.residual, [&](const BoundColumn& column) { return reader.Stats(row, column); }));
+    const auto stats = [&](const BoundColumn& column) { return reader.Stats(row, column); };
+    const bool keep = decision.may_match &&
+                      (decision.residual->op == Op::kTrue || CouldMatch(*decision.residual, stats)) &&
+                      (!request_.keys || request_.keys->CouldHold(stats));
     if (!keep) {
       ++part.pruned;
       return {};
@@ -436,7 +455,8 @@ class Planner {
     const ManifestFile* row_ids_of = nullptr;
     int64_t next_row_id = 0;  // for the files of that manifest
   } found_;
-  ProjectedFilters projected_;  // the filter on each spec's partition fields
+  ProjectedFilters projected_;                // the filter on each spec's partition fields
+  std::map<int32_t, KeyPartitions> keys_in_;  // the keys in each spec's partitions, by spec id
   avro::SchemaCache schemas_;
   std::atomic<uint64_t> done_manifests_ = 0;
   uint64_t total_manifests_ = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "delenda/hooks.h"
 #include "delenda/iceberg/table_metadata.h"
 #include "delenda/io/file_io.h"
+#include "delenda/model/sorted_keys.h"
 #include "delenda/plan/scan_task.h"
 
 namespace delenda::plan {
@@ -23,6 +25,9 @@ struct ScanRequest {
   bool select_all = true;
   bool with_metadata = false;  // append _file and _pos unless they are selected
   std::string where = {};      // filter text (model/expression.h); empty: all rows
+  // Only files that may hold one of these keys; null: all. Which of their rows do is for the reader to find out
+  // (ReadOptions::keys).
+  std::shared_ptr<const SortedKeys> keys = nullptr;
   uint64_t split_size = 0;  // cut files into tasks of about this many bytes, at row groups; 0: a task is a whole file
   // A DV that matches no data file is a warning, not an error. For repair only: a lost match means that deleted rows
   // come back.
@@ -39,6 +44,7 @@ struct ScanRequest {
 // number 2).
 //          Filter "id > 90", bounds of id: a [1, 50], b [51, 100].  →  one task {b.parquet, no deletes}; the DV's file
 //          is marked although it was pruned.
+//          Keys id {7, 8, 200} instead of the filter  →  one task {a.parquet, the DV}.
 //
 // Errors: NotFound (snapshot, column), InvalidArgument (filter), NotSupported (files or deletes of a format that can't
 // be read: named, before any row), Corrupt (two DVs for one file, a DV that matches no live data file, broken

@@ -10,8 +10,8 @@ namespace delenda::read {
 namespace {
 
 // Counting from metadata is exact for this task.
-bool IsCountedByMetadata(const plan::FileTask& task) {
-  return (!task.residual || task.residual->op == Op::kTrue) && task.position_deletes.empty() &&
+bool IsCountedByMetadata(const plan::FileTask& task, const ReadOptions& options) {
+  return !options.keys && (!task.residual || task.residual->op == Op::kTrue) && task.position_deletes.empty() &&
          task.equality_deletes.empty() && task.start == 0 &&
          task.length == static_cast<uint64_t>(std::max<int64_t>(task.file.file_size, 0));
 }
@@ -45,7 +45,7 @@ Result<CountResult> CountRows(std::shared_ptr<const plan::ScanPlan> plan, std::s
   CountResult result;
   auto rest = std::make_shared<plan::ScanPlan>();
   for (const plan::FileTask& task : plan->tasks) {
-    if (!IsCountedByMetadata(task)) {
+    if (!IsCountedByMetadata(task, options)) {
       rest->tasks.push_back(task);
       continue;
     }

@@ -64,6 +64,7 @@ Result<std::shared_ptr<const parquet::ParquetFile>> ScanContext::OpenFile(const 
       return recent_files_.front();
     }
   }
+  ++files_opened_;
   std::shared_ptr<io::InputFile> input = DELENDA_TRY(io_->Open(file.path, size));
   auto opened = DELENDA_TRY(parquet::ParquetFile::Open(std::move(input), size, AssignIdsBy(plan_->name_mapping)));
   if (!changes_.empty()) {

@@ -124,6 +124,11 @@ Result<void> RowGroupScan::Decide(std::span<const ArrayRef> columns, int64_t beg
   if (task_->filter) {
     matching = DELENDA_TRY(task_->filter->Evaluate(take(task_->filter->fields().size()), rows));
   }
+  if (const KeyTable* keys = context_.keys()) {
+    if (!matching) matching = Selection(rows, true);
+    DELENDA_TRY(keys->KeepWhere(take(keys->fields().size()), *matching,
+                                [](int64_t, int64_t number) { return number != KeyTable::kNone; }));
+  }
   if (!check_keys_) return {};
   if (!live) live = Selection(rows, true);
   const int64_t data_sequence_number = context_.plan().tasks[task_->index].file.data_sequence_number;
@@ -208,7 +213,7 @@ Result<std::shared_ptr<arrow::RecordBatch>> RowGroupScan::NextOrError() {
       live = LiveRows(begin, rows);
     }
     // Rows that are known not to be kept are not decoded; those that these columns decide about must be.
-    const bool decides = !column_plan_.two_passes && (task_->filter || check_keys_);
+    const bool decides = !column_plan_.two_passes && (task_->filter || context_.keys() != nullptr || check_keys_);
     std::optional<Selection> decoded;
     // Where later tasks ride along, all rows are read: theirs are not among this task's.
     if (riders_.empty() && !context_.marks_deleted() && (!decides || (live && live->Count() == 0)))

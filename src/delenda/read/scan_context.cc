@@ -52,6 +52,7 @@ Result<std::unique_ptr<ScanContext>> ScanContext::Make(std::shared_ptr<const pla
     context->marks_deleted_ = context->marks_deleted_ || column.kind == kDeleted;
   }
   DELENDA_TRY(context->CheckColumns());
+  if (context->options_.keys) context->sorted_keys_ = context->options_.keys->sorted();
   for (const plan::FileTask& task : p.tasks) DELENDA_TRY(WithContext(context->CheckTask(task), "file", task.file.path));
   DELENDA_TRY(context->AddFiles());
   context->LinkTasksOfFiles();
@@ -69,6 +70,7 @@ Result<void> ScanContext::CheckColumns() const {
   using enum plan::OutputColumn::Kind;
   if (!changes_.empty() && changes_.size() != plan_->tasks.size())
     return InternalError("{} changes for {} tasks", changes_.size(), plan_->tasks.size());
+  if (options_.keys && !changes_.empty()) return NotSupported("changes are not read by keys");
   for (const plan::OutputColumn& column : plan_->columns) {
     const bool of_changes = column.kind == kChangeType || column.kind == kChangeOrdinal ||
                             column.kind == kCommitSnapshotId || column.kind == kCommitTimestamp;
@@ -258,6 +260,7 @@ Result<void> ScanContext::MapColumns(const plan::FileTask& task, OpenTask& opene
     opened.filter = DELENDA_TRY(FilterEvaluator::Make(task.residual, plan_->schema));
     deciding = opened.filter->fields();
   }
+  if (options_.keys) deciding.insert(deciding.end(), options_.keys->fields().begin(), options_.keys->fields().end());
   opened.plain = DELENDA_TRY(PlanColumns(deciding, opened));
   if (opened.equality.empty() && opened.only_equality.empty()) return {};
   for (const auto* tables : {&opened.equality, &opened.only_equality}) {
@@ -287,7 +290,8 @@ void ScanContext::ChooseRowGroups(const plan::FileTask& task, OpenTask& opened) 
     const bool only_by_keys = std::ranges::any_of(opened.only_equality, could_delete);
     if (!WantsRowsOf(group, opened) && !only_by_keys) {
       ++(opened.data->positions->only ? row_groups_unchanged_ : row_groups_all_deleted_);
-    } else if (!IsTrue(task.residual) && !CouldMatch(*task.residual, stats)) {
+    } else if ((!IsTrue(task.residual) && !CouldMatch(*task.residual, stats)) ||
+               (sorted_keys_ && !sorted_keys_->CouldHold(stats))) {
       ++row_groups_pruned_;
     } else {
       opened.row_groups.push_back(i);
@@ -338,7 +342,7 @@ Result<void> ScanContext::CheckCancelled() const {
 }
 
 ReadMetrics ScanContext::metrics() const {
-  return {rows_, row_groups_, row_groups_pruned_, row_groups_all_deleted_, row_groups_unchanged_};
+  return {rows_, files_opened_, row_groups_, row_groups_pruned_, row_groups_all_deleted_, row_groups_unchanged_};
 }
 
 }  // namespace delenda::read

@@ -12,6 +12,7 @@
 #include "delenda/hooks.h"
 #include "delenda/io/file_io.h"
 #include "delenda/plan/scan_task.h"
+#include "delenda/read/key_table.h"
 
 namespace delenda::read {
 
@@ -25,6 +26,9 @@ struct ReadOptions {
   std::optional<uint64_t> limit = std::nullopt;
   // Also read the footer of every Puffin file and compare its blob entries with the plan's deletion vectors.
   bool verify_footers = false;
+  // Only rows that have one of these keys; null: all. Its fields are those of the plan's schema. For scans, not for
+  // changes. (A plan that was made with the same keys leaves out what cannot hold one: plan::ScanRequest::keys.)
+  std::shared_ptr<const KeyTable> keys = nullptr;
   // Bytes that the keys of equality deletes may take, for each layout and partition. More are refused.
   uint64_t equality_memory = uint64_t{2} << 30;
   // Changes: bytes that rows of later snapshots may take which were read along with earlier ones of the same row group.
@@ -36,9 +40,10 @@ struct ReadOptions {
 
 // What a stream did so far; the counts of the files are those of the tasks that were begun.
 struct ReadMetrics {
-  uint64_t rows = 0;                    // live rows that were handed out
+  uint64_t rows = 0;  // live rows that were handed out
+  uint64_t data_files_opened = 0;
   uint64_t row_groups = 0;              // of the files that were opened
-  uint64_t row_groups_pruned = 0;       // of these, decided by their statistics
+  uint64_t row_groups_pruned = 0;       // of these, decided by their statistics: filter and keys
   uint64_t row_groups_all_deleted = 0;  // of these, skipped because every row is deleted
   uint64_t row_groups_unchanged = 0;    // of these, skipped because none of the rows asked for lies in them
 };

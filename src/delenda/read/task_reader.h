@@ -81,7 +81,7 @@ struct OpenTask {
   ConstantColumns constants;
   std::optional<FilterEvaluator> filter;
   // Equality deletes of the file, and of TaskChange::only. Their key columns decide about rows too, in this order after
-  // those of the filter.
+  // those of the filter and of the scan's keys.
   std::vector<std::shared_ptr<const EqualityKeys>> equality, only_equality;
   ColumnPlan plain;
   ColumnPlan with_keys;          // of row groups whose statistics allow a deleted key of either
@@ -103,6 +103,8 @@ class ScanContext {
   const std::shared_ptr<arrow::Schema>& schema() const { return schema_; }
   // Fields that the output is made from, in its order: columns of the table, and row lineage that files may store.
   const std::vector<Field>& output_fields() const { return output_fields_; }
+  // Null: rows are not asked for keys.
+  const KeyTable* keys() const { return options_.keys.get(); }
   // The output has _deleted: deleted rows are returned too.
   bool marks_deleted() const { return marks_deleted_; }
   // Rows of later tasks; for tasks of changes.
@@ -168,6 +170,7 @@ class ScanContext {
   std::shared_ptr<arrow::Schema> schema_;
   std::vector<Field> output_fields_;
   bool marks_deleted_ = false;
+  std::shared_ptr<const SortedKeys> sorted_keys_;  // of options_.keys
   std::unique_ptr<DeleteLoader> deletes_;
   std::vector<DataFileCell> files_;
   std::vector<size_t> file_of_task_;
@@ -179,7 +182,7 @@ class ScanContext {
   std::mutex decoders_mutex_;
   std::vector<std::unique_ptr<parquet::DecodeContext>> decoders_;  // that nobody uses
 
-  std::atomic<uint64_t> rows_{0}, row_groups_{0}, row_groups_pruned_{0}, row_groups_all_deleted_{0},
+  std::atomic<uint64_t> rows_{0}, files_opened_{0}, row_groups_{0}, row_groups_pruned_{0}, row_groups_all_deleted_{0},
       row_groups_unchanged_{0};
   std::atomic<uint64_t> row_groups_done_{0}, tasks_opened_{0};
 };
@@ -197,8 +200,8 @@ class RowGroupScan {
 
  private:
   Result<bool> FirstPass();
-  // Set `matching` by the filter and narrow `live` by the equality deletes, from the deciding columns; nothing there:
-  // all rows.
+  // Set `matching` by the filter and the scan's keys, and narrow `live` by the equality deletes, from the deciding
+  // columns; nothing there: all rows.
   Result<void> Decide(std::span<const std::shared_ptr<arrow::Array>> columns, int64_t begin, int64_t rows,
                       std::optional<Selection>& matching, std::optional<Selection>& live) const;
   Result<std::shared_ptr<arrow::RecordBatch>> NextOrError();
