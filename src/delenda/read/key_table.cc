@@ -82,6 +82,23 @@ Datum TakeValue(TypeKind kind, std::string_view& key) {
   }
 }
 
+// A struct's values with the field on the path as its only one. Offsets stay: of a slice too, they are those of every
+// level.
+Result<std::shared_ptr<arrow::ArrayData>> CutDownTo(const Field& field, const std::vector<int32_t>& path, size_t depth,
+                                                    std::shared_ptr<arrow::ArrayData> data) {
+  if (depth == path.size()) return data;
+  const auto& children = field.type.fields();
+  const auto child = std::ranges::find(children, path[depth], &Field::id);
+  if (child == children.end() || data->type->id() != arrow::Type::STRUCT)
+    return InternalError("field {} of column {} is not in the batch", path[depth], field.name);
+  const auto at = static_cast<size_t>(child - children.begin());
+  auto kept = DELENDA_TRY(CutDownTo(*child, path, depth + 1, data->child_data[at]));
+  auto cut = std::make_shared<arrow::ArrayData>(*data);
+  cut->type = arrow::struct_({data->type->field(static_cast<int>(at))->WithType(kept->type)});
+  cut->child_data = {std::move(kept)};
+  return cut;
+}
+
 }  // namespace
 
 Result<KeyTable> KeyTable::Make(std::vector<plan::KeyField> fields, uint64_t memory_budget) {
@@ -137,27 +154,7 @@ Result<std::vector<std::shared_ptr<arrow::Array>>> KeyTable::ColumnsOf(const Sch
     const auto at = static_cast<int>(top - all.begin());
     if (top == all.end() || at >= batch.num_columns())
       return InternalError("key column {} is not in the batch", fields_[i].name);
-    // Down to the key, then its structs again, with it as their only field.
-    std::shared_ptr<arrow::Array> array = batch.column(at);
-    std::vector<std::shared_ptr<arrow::Array>> structs;
-    const Field* field = &*top;
-    for (size_t depth = 1; depth < keys_[i].path.size(); ++depth) {
-      const auto& children = field->type.fields();
-      const auto child = std::ranges::find(children, keys_[i].path[depth], &Field::id);
-      if (child == children.end() || array->type_id() != arrow::Type::STRUCT)
-        return InternalError("field {} of column {} is not in the batch", keys_[i].path[depth], top->name);
-      structs.push_back(array);
-      array = static_cast<const arrow::StructArray&>(*array).field(static_cast<int>(child - children.begin()));
-      field = &*child;
-    }
-    for (; !structs.empty(); structs.pop_back()) {
-      const arrow::Array& around = *structs.back();
-      const auto named = around.type()->field(0)->WithName(field->name)->WithType(array->type())->WithNullable(true);
-      // The child is cut to the struct's rows already, its validity is not.
-      array = std::make_shared<arrow::StructArray>(arrow::struct_({named}), around.length(), arrow::ArrayVector{array},
-                                                   around.null_bitmap(), around.null_count(), 0);
-    }
-    columns.push_back(std::move(array));
+    columns.push_back(arrow::MakeArray(DELENDA_TRY(CutDownTo(*top, keys_[i].path, 1, batch.column_data(at)))));
   }
   return columns;
 }
