@@ -4,10 +4,10 @@ FUZZ_SECONDS ?= 600
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: interop help setup setup-dev build test demo soak tsan fuzz headers tidy bench format check clean
+.PHONY: help setup setup-dev setup-interop build test demo interop soak tsan fuzz headers tidy bench format check clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## Install what building and testing need (Debian 12 packages, pyarrow, CRoaring); quick when done already
 	@tools/setup.sh
@@ -16,7 +16,7 @@ setup-dev: ## The same and clang 19 for fuzzing and clang-tidy, Google Benchmark
 	@tools/setup.sh dev
 
 build: setup ## Build everything (preset dev)
-	cmake --preset dev
+	cmake --preset dev -DDELENDA_INTEROP=OFF
 	cmake --build --preset dev
 
 test: build ## Build and run every test
@@ -49,9 +49,13 @@ tidy: setup-dev ## Run clang-tidy over every file
 	cmake --preset tidy
 	cmake --build --preset tidy
 
-interop: setup ## Let Iceberg Java, Spark and PyIceberg read tables whose metadata is written here (needs Maven and a JDK; downloads them)
-	cmake --preset dev -DDELENDA_INTEROP_JAVA=ON
-	cmake --build --preset dev --target write_table
+setup-interop: ## The same and a JDK and Maven; Spark, PyIceberg and DuckDB into build/interop-venv
+	@tools/setup.sh interop
+	@tests/interop/engines/environment.py
+
+interop: setup-interop ## Let Spark, Iceberg Java, PyIceberg and DuckDB read what is written here, and write in turns
+	cmake --preset dev -DDELENDA_INTEROP=ON
+	cmake --build --preset dev --target delenda_cli write_table
 	ctest --preset dev -L interop
 
 bench: setup-dev ## Build optimised and run every benchmark (BENCH_ARGS go to each)

@@ -2,8 +2,9 @@
 # Bring everything that delenda is built from onto a Debian 12 machine: packages, the pyarrow wheel in .venv, CRoaring's
 # amalgamation in third_party/. Does nothing that is done already.
 #
-#   tools/setup.sh        what `make test` and `make demo` need
-#   tools/setup.sh dev    and what `make soak`, `make tidy` and `make bench` need (clang 19)
+#   tools/setup.sh           what `make test` and `make demo` need
+#   tools/setup.sh dev       and what `make soak`, `make tidy` and `make bench` need (clang 19)
+#   tools/setup.sh interop   and a JDK and Maven, for `make interop`
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -17,9 +18,10 @@ packages=(
   libsqlite3-dev libtomlplusplus-dev
   libgtest-dev libgmock-dev librapidcheck-dev
 )
-if [[ "${1:-}" == dev ]]; then
-  packages+=(clang-19 clang-tidy-19 libclang-rt-19-dev libbenchmark-dev)
-fi
+case "${1:-}" in
+  dev) packages+=(clang-19 clang-tidy-19 libclang-rt-19-dev libbenchmark-dev) ;;
+  interop) packages+=(openjdk-17-jdk-headless maven) ;;
+esac
 
 say() { printf 'setup: %s\n' "$*"; }
 

@@ -6,7 +6,7 @@ Spark's rows (current snapshot, older ones, refs, row lineage) those that Spark 
 row counts of version 2 tables the same. A table of many files (write_table many): Java's plan must hold every file with
 its one delete, sequence numbers and first row id, with and without filters.
 
-Sets itself up from the package registries: Python packages by pip, the Iceberg runtime by Maven, into --venv.
+The engines are set up by ../engines/environment.py.
 """
 import argparse
 import collections
@@ -18,13 +18,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.abspath(os.path.join(HERE, "..", "..", ".."))
 FIXTURES = os.path.join(ROOT, "tests", "fixtures", "iceberg")
 MAKE = os.path.join(ROOT, "tests", "fixtures", "make")
-RUNTIME = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
-PACKAGES = ["pyspark==4.1.*", "pyiceberg[pyarrow,snappy]==0.12.0"]
+sys.path.insert(0, os.path.join(HERE, "..", "engines"))
+
+import environment  # noqa: E402
 
 # Not what engines refuse, and not the layout of a SQL catalog.
 NOT_COPIED = ("invalid_", "unsupported_", "pyiceberg_", "v3_variant")
@@ -40,51 +42,6 @@ def check(ok, what, detail=""):
         failures.append(what)
         print(f"FAILED {what}: {detail}"[:2000], flush=True)
     return ok
-
-
-# ------------------------------------------------------------------ set-up
-def set_up(venv):
-    """Python and jars in `venv`; the path of its Python."""
-    python = os.path.join(venv, "bin", "python3")
-    if not os.path.exists(python):
-        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-    if subprocess.run([python, "-c", "import pyspark, pyiceberg, pyarrow, snappy"], capture_output=True).returncode != 0:
-        subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *PACKAGES], check=True)
-    jars = os.path.join(venv, "jars")
-    if not glob.glob(os.path.join(jars, "iceberg-*.jar")):
-        subprocess.run(["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={RUNTIME}", f"-DoutputDirectory={jars}"],
-                       check=True, cwd=venv)
-    return python
-
-
-def compile_helper(venv):
-    import pyspark
-    classes = os.path.join(venv, "classes")
-    os.makedirs(classes, exist_ok=True)
-    jar = glob.glob(os.path.join(venv, "jars", "iceberg-*.jar"))[0]
-    spark_jars = os.path.join(os.path.dirname(pyspark.__file__), "jars", "*")
-    source = os.path.join(MAKE, "FixtureHelper.java")
-    compiled = os.path.join(classes, "FixtureHelper.class")
-    if not os.path.exists(compiled) or os.path.getmtime(compiled) < os.path.getmtime(source):
-        subprocess.run(["javac", "-nowarn", "-cp", f"{jar}:{spark_jars}", "-d", classes, source], check=True)
-    return jar, classes
-
-
-def session(warehouse, jar, classes):
-    from pyspark.sql import SparkSession
-    builder = (SparkSession.builder.appName("interop").master("local[2]")
-               .config("spark.driver.extraClassPath", f"{jar}:{classes}")
-               .config("spark.driver.extraJavaOptions", "-Duser.timezone=UTC -XX:TieredStopAtLevel=1")
-               .config("spark.driver.memory", "2g").config("spark.driver.maxResultSize", "1g")
-               .config("spark.sql.codegen.wholeStage", "false").config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
-               .config("spark.sql.session.timeZone", "UTC").config("spark.sql.shuffle.partitions", "2")
-               .config("spark.sql.warehouse.dir", warehouse + "/spark")
-               .config("spark.sql.catalog.ice", "org.apache.iceberg.spark.SparkCatalog")
-               .config("spark.sql.catalog.ice.type", "hadoop").config("spark.sql.catalog.ice.warehouse", warehouse)
-               .config("spark.sql.catalog.ice.cache-enabled", "false"))
-    spark = builder.getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
-    return spark
 
 
 # ------------------------------------------------------------------ copies
@@ -285,7 +242,6 @@ def run(program, venv, tables, count, keep):
     os.environ.setdefault("FIXTURE_SCRATCH", venv)
     sys.path.insert(0, MAKE)
     import fixturelib
-    jar, classes = compile_helper(venv)
     warehouse = tempfile.mkdtemp(prefix="interop-", dir=venv)
     try:
         for table in tables:
@@ -296,7 +252,7 @@ def run(program, venv, tables, count, keep):
             for folder in ("metadata", "data"):
                 os.makedirs(f"{location}/{folder}")
             subprocess.run([program, "many", location, str(version), str(count)], check=True)
-        spark = session(warehouse, jar, classes)
+        spark = environment.spark_session(Path(venv), warehouse)
         for version in (2, 3):
             start = time.time()
             checks = check_many(spark, f"{warehouse}/many_v{version}", version, count)
@@ -316,7 +272,7 @@ def run(program, venv, tables, count, keep):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--program", required=True, help="write_table")
-    parser.add_argument("--venv", default=os.path.join(ROOT, "build", "interop-venv"))
+    parser.add_argument("--venv", default=str(environment.FOLDER), help="where the engines are, or will be")
     parser.add_argument("--tables", nargs="*", default=fixture_tables())
     parser.add_argument("--count", type=int, default=MANY, help="files of the large table")
     parser.add_argument("--keep", action="store_true", help="keep the tables")
@@ -324,10 +280,13 @@ def main():
     arguments = parser.parse_args()
     if arguments.inside:
         return run(arguments.program, arguments.venv, arguments.tables, arguments.count, arguments.keep)
-    os.makedirs(arguments.venv, exist_ok=True)
-    python = set_up(arguments.venv)
-    environment = dict(os.environ, PYSPARK_PYTHON=python)
-    return subprocess.run([python, "-B", os.path.abspath(__file__), "--inside", *sys.argv[1:]], env=environment).returncode
+    try:
+        python = str(environment.set_up(Path(arguments.venv)))
+    except environment.SetUpError as error:
+        print(f"error: the other engines cannot be set up: {error}", file=sys.stderr)
+        return 1
+    variables = dict(os.environ, PYSPARK_PYTHON=python)
+    return subprocess.run([python, "-B", os.path.abspath(__file__), "--inside", *sys.argv[1:]], env=variables).returncode
 
 
 if __name__ == "__main__":

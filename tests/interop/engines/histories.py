@@ -1,0 +1,517 @@
+"""The histories. Each is named for the rule that it checks; `id` is a key that no step changes."""
+
+from history import (  # fmt: skip
+    History, append, create, create_branch, delete, equality_deletes, java, spark, spark_append, spark_delete,
+    spark_update, sql_catalog, to_version_3, update,
+)
+
+
+# ---- rows
+def numbered(first: int, last: int, **columns) -> list[dict]:
+    """Rows with ids first .. last - 1; a column is a function of the id."""
+    return [{"id": id, **{name: of(id) for name, of in columns.items()}} for id in range(first, last)]
+
+
+PLAIN = "id BIGINT, v STRING, n INT"
+
+
+def plain(first: int, last: int) -> list[dict]:
+    return numbered(first, last, v=lambda id: f"v{id}", n=lambda id: None if id % 7 == 0 else id * 2)
+
+
+REGIONAL = "id BIGINT, region STRING, ts TIMESTAMP, s STRING"
+
+
+def region(id: int):
+    return None if id % 11 == 0 else ("eu", "us", "ap")[id % 3]
+
+
+def regional(first: int, last: int) -> list[dict]:
+    """A NULL region now and then; hours over the turn of a year; short and long texts."""
+    ts = lambda id: f"20{23 + id % 4 // 2}-{('12-31', '01-01')[id % 4 // 2]}T{(22 + id) % 24:02}:{id % 60:02}:00.000001Z"  # noqa: E731
+    return numbered(first, last, region=region, ts=ts, s=lambda id: None if id % 13 == 0 else f"{chr(97 + id % 3)}ü{id}")
+
+
+TYPES = (
+    "id BIGINT, b BOOLEAN, i INT, f FLOAT, d DOUBLE, dec9 DECIMAL(9,2), dec38 DECIMAL(38,10), dt DATE, ts TIMESTAMP_NTZ, "
+    "tstz TIMESTAMP, s STRING, bin BINARY, st STRUCT<a: INT, b: STRING, c: STRUCT<x: DOUBLE>>, li ARRAY<INT>, m MAP<STRING, BIGINT>"
+)
+
+
+def typed(id: int) -> dict:
+    special = [0.5, "NaN", "Infinity", "-Infinity", -0.0, 0.0, 1e-30, 123456.75]
+    row = {
+        "id": id,
+        "b": id % 2 == 0,
+        "i": id * 7 - 2**31 if id % 2 else 2**31 - 1 - id,
+        "f": special[id % 8] if id % 8 != 6 else 0.375,
+        "d": special[(id + 3) % 8],
+        "dec9": f"{id - 3}.{id % 100:02}",
+        "dec38": f"-1234567890123456789012345{id:03}.0123456789",
+        "dt": f"19{69 + id % 2}-0{1 + id % 9}-1{id % 10}",
+        "ts": f"19{69 + id % 3}-12-31T23:59:59.{id:06}",
+        "tstz": f"2024-02-{10 + id % 20}T00:00:00.{999999 - id:06}Z",
+        "s": ("", "ä", "日本" * 12, "\U0001f600" * 20, "x" * 40, "\uffff" * 18)[id % 6],
+        "bin": ("", "00", "ff" * 20, f"{id:04x}")[id % 4],
+        "st": {"a": id % 5, "b": None if id % 2 else "n", "c": None if id % 3 else {"x": id / 4}},
+        "li": [[], [id], [None, -id, 0]][id % 3],
+        "m": [[], [["k", id]], [["a", None], ["k", 1]]][id % 3],
+    }
+    # Each column is NULL in some rows.
+    names = list(row)[1:]
+    return {**row, names[id % len(names)]: None}
+
+
+# Spark writes what is odd in SQL; the row of the model is beside it.
+ODD = ["a/b=c %20 ü", "x y", "100%", "..", "", None, "日本/語", "a+b&c?d#e", "new\\nline", "%2F", "q'uote", 'd"q', "a:b", "~|*", "a.b"]  # fmt: skip
+
+
+def odd(first: int, last: int) -> list[dict]:
+    names = {"a.b/c=d %20 ü": lambda id: ODD[id % len(ODD)], "sp ace": lambda id: f"s {id % 2}%", 'qu"o`te\'s': lambda id: id * 3}
+    return numbered(first, last, **names, st=lambda id: {"in ner.%": id} if id % 4 else None)
+
+
+# ---- which rows, and what they become
+def among(*ids):
+    return lambda row: row["id"] in ids
+
+
+def below(id: int):
+    return lambda row: row["id"] < id
+
+
+def of_region(name):
+    return lambda row: row["region"] == name
+
+
+def listed(*ids) -> str:
+    return f"id IN ({', '.join(map(str, ids))})"
+
+
+def every(rows, **values):
+    """A column that was added: the same value in all rows that are there."""
+    return [{**row, **values} for row in rows]
+
+
+def without(rows, name):
+    return [{key: value for key, value in row.items() if key != name} for row in rows]
+
+
+def renamed(rows, old, new):
+    return [{new if key == old else key: value for key, value in row.items()} for row in rows]
+
+
+def raised(row: dict) -> dict:
+    return {"n": None if row["n"] is None else row["n"] + 1}
+
+
+def alternating(rounds: int) -> list:
+    """Both engines take turns: deletes, updates, appends; files of the one get deletion vectors of the other."""
+    steps = []
+    for i in range(rounds):
+        a, b, c = i, 119 - i, 200 + i
+        steps += [
+            lambda: [delete(f"id = {a}", among(a)), spark_delete(f"id = {b}", among(b))],
+            lambda: [
+                update(["v = v || '!'"], listed(59, 61, c - 1), among(59, 61, c - 1), lambda row: {"v": row["v"] + "!"}),
+                spark_update(["n = n + 1"], listed(59, 61, c - 1), among(59, 61, c - 1), raised),
+            ],
+            lambda: [append(plain(c, c + 2)), spark_append(plain(c + 500, c + 502))],
+        ][i % 3]()
+    return steps
+
+
+def take_back(first_row_id: int):
+    """Removes the vector of the data file whose first row has this id, and writes no other."""
+
+    def act(helper, table) -> None:
+        tasks = table.newScan().planFiles().iterator()
+        while tasks.hasNext():
+            task = tasks.next()
+            if task.file().firstRowId() == first_row_id:
+                helper.rowDelta(table, [], [], [], [task.deletes()[0]], None)
+                return
+
+    return act
+
+
+HISTORIES = [
+    History(
+        "each_further_delete_of_a_file_replaces_its_vector",
+        [
+            create(PLAIN),
+            append(plain(0, 100)),
+            delete("id < 3", below(3)),
+            delete("id = 99", among(99)),
+            spark_delete("id = 50", among(50)),
+            delete("id = 51", among(51)),
+            delete("id >= 97 OR v = 'v10'", lambda row: row["id"] >= 97 or row["v"] == "v10"),
+        ],
+    ),
+    History(
+        "writers_in_turns_lose_nothing",
+        [create(PLAIN), append(plain(0, 60)), spark_append(plain(60, 120)), *alternating(50)],
+        every_snapshot=12,
+    ),
+    History(
+        "one_commit_may_write_vectors_of_many_files",
+        [
+            create(PLAIN),
+            *[append(plain(k * 10, k * 10 + 10)) for k in range(4)],
+            *[spark_append(plain(k * 10, k * 10 + 10)) for k in range(4, 6)],
+            delete("n = 2 OR n = 24 OR id IN (25, 31, 32, 33, 47, 58)", lambda row: row["n"] in (2, 24) or row["id"] in (25, 31, 32, 33, 47, 58)),  # fmt: skip
+            delete(listed(2, 34, 59), among(2, 34, 59)),
+            spark_delete(listed(3, 13, 48), among(3, 13, 48)),
+            update(["v = 'new'"], "n > 50", lambda row: (row["n"] or 0) > 50, lambda row: {"v": "new"}),
+        ],
+    ),
+    History(
+        "an_updated_row_may_be_deleted_and_appended_again",
+        [
+            create(PLAIN),
+            append(plain(0, 20)),
+            update(["v = 'u'", "n = id"], "id < 6", below(6), lambda row: {"v": "u", "n": row["id"]}),
+            delete("v = 'u' AND id <> 2", lambda row: row["v"] == "u" and row["id"] != 2),
+            append(plain(0, 2)),
+            update(["v = NULL"], listed(0, 2, 9), among(0, 2, 9), lambda row: {"v": None}),
+            spark_update(["v = 'w'"], listed(0, 2, 10), among(0, 2, 10), lambda row: {"v": "w"}),
+        ],
+    ),
+    History(
+        "a_file_without_rows_is_dropped_with_its_vector",
+        [
+            create(PLAIN),
+            append(plain(0, 10)),
+            append(plain(10, 20)),
+            spark_append(plain(20, 30)),
+            delete(listed(3, 12, 25), among(3, 12, 25)),
+            delete("id >= 10 AND id < 20", lambda row: 10 <= row["id"] < 20),
+            spark_delete("id < 8", below(8)),
+            delete("id <= 9", below(10)),
+            delete("TRUE", lambda row: True),
+            append(plain(30, 33)),
+        ],
+    ),
+    History(
+        "partitions_by_identity_hold_nulls",
+        [
+            create(REGIONAL, "region"),
+            append(regional(0, 40)),
+            spark_append(regional(40, 60)),
+            delete("region IS NULL AND id < 30", lambda row: row["region"] is None and row["id"] < 30),
+            delete("region = 'eu' AND id < 50", lambda row: row["region"] == "eu" and row["id"] < 50),
+            update(["region = 'new'"], listed(1, 2, 33, 44), among(1, 2, 33, 44), lambda row: {"region": "new"}),
+            delete("region = 'us'", of_region("us")),
+            spark_delete("id = 55", among(55)),
+        ],
+    ),
+    History(
+        "partitions_by_every_transform",
+        [
+            create(REGIONAL, "bucket(3, id), days(ts), truncate(2, s)"),
+            append(regional(0, 40)),
+            spark_append(regional(40, 60)),
+            delete("ts < '2024-01-01T00:00:00Z' AND id > 8", lambda row: row["ts"] < "2024" and row["id"] > 8),
+            spark_delete("id = 7", among(7)),
+            update(["s = 'zz' || s"], "id < 20", below(20), lambda row: {"s": row["s"] and "zz" + row["s"]}),
+        ],
+    ),
+    History(
+        "partitions_by_hour_month_and_year",
+        [
+            create(REGIONAL, "hours(ts)"),
+            append(regional(0, 20)),
+            delete(listed(3, 4), among(3, 4)),
+            spark("ALTER TABLE {t} REPLACE PARTITION FIELD ts_hour WITH months(ts)"),
+            append(regional(20, 40)),
+            delete(listed(5, 25), among(5, 25)),
+            spark("ALTER TABLE {t} REPLACE PARTITION FIELD ts_month WITH years(ts)"),
+            append(regional(40, 60)),
+            spark_delete(listed(6, 26, 46), among(6, 26, 46)),
+            update(["region = 'x'"], listed(7, 27, 47), among(7, 27, 47), lambda row: {"region": "x"}),
+        ],
+    ),
+    History(
+        "deletes_carry_the_spec_of_their_data_file",
+        [
+            create(REGIONAL),
+            append(regional(0, 20)),
+            spark("ALTER TABLE {t} ADD PARTITION FIELD region"),
+            append(regional(20, 40)),
+            delete(listed(1, 2, 21, 22), among(1, 2, 21, 22)),
+            spark("ALTER TABLE {t} ADD PARTITION FIELD bucket(2, id)"),
+            spark_append(regional(40, 60)),
+            spark("ALTER TABLE {t} DROP PARTITION FIELD region"),
+            append(regional(60, 80)),
+            delete("id IN (3, 23, 43, 63) OR region IS NULL", lambda row: row["id"] in (3, 23, 43, 63) or row["region"] is None),
+            update(["s = region"], listed(4, 24, 44, 64), among(4, 24, 44, 64), lambda row: {"s": row["region"]}),
+            spark_delete(listed(5, 25, 46, 67), among(5, 25, 46, 67)),
+        ],
+    ),
+    History(
+        "an_upgraded_table_keeps_its_position_deletes",
+        [
+            create(REGIONAL, "region", version=2),
+            spark_append(regional(0, 40)),
+            append(regional(40, 60)),
+            spark_delete(listed(1, 2, 3, 41, 42), among(1, 2, 3, 41, 42)),
+            to_version_3(),
+            delete(listed(4, 5), among(4, 5)),
+            append(regional(60, 70)),
+            delete(listed(6, 43, 61), among(6, 43, 61)),
+            spark_delete(listed(7, 44, 62), among(7, 44, 62)),
+            update(["s = 'u'"], listed(8, 45, 63), among(8, 45, 63), lambda row: {"s": "u"}),
+        ],
+    ),
+    History(
+        "position_deletes_of_a_partition_stay_until_all_files_have_vectors",
+        [
+            create(PLAIN, version=2, write__delete__granularity="partition"),
+            spark_append(plain(0, 20)),
+            spark_append(plain(20, 40)),
+            spark_append(plain(40, 60)),
+            spark_delete(listed(1, 21, 41), among(1, 21, 41)),
+            to_version_3(),
+            delete(listed(2, 22), among(2, 22)),
+            delete("id = 42", among(42)),
+            spark_delete(listed(3, 23, 43), among(3, 23, 43)),
+        ],
+    ),
+    History(
+        "version_1_is_upgraded",
+        [
+            create(PLAIN, "n", version=1, write__delete__mode="copy-on-write"),
+            spark_append(plain(0, 20)),
+            spark_delete("id = 1", among(1)),
+            spark("ALTER TABLE {t} DROP PARTITION FIELD n"),
+            spark_append(plain(20, 40)),
+            to_version_3(),
+            delete(listed(2, 22, 32), among(2, 22, 32)),
+            append(plain(40, 45)),
+            update(["v = 'u'"], listed(3, 23, 33, 43), among(3, 23, 33, 43), lambda row: {"v": "u"}),
+        ],
+    ),
+    History(
+        "nested_columns_keep_their_values",
+        [
+            create("id BIGINT, st STRUCT<a: INT, b: STRUCT<c: STRING>>, li ARRAY<STRUCT<e: INT>>, m MAP<STRING, ARRAY<INT>>"),
+            append(
+                numbered(
+                    0,
+                    30,
+                    st=lambda id: None if id % 5 == 0 else {"a": id % 3, "b": None if id % 4 == 0 else {"c": f"c{id}"}},
+                    li=lambda id: None if id % 6 == 0 else [{"e": id}, None, {"e": None}][: id % 4],
+                    m=lambda id: None if id % 7 == 0 else [["a", [id, None]], ["b", None], ["c", []]][: id % 4],
+                )
+            ),
+            delete("st.a = 1", lambda row: row["st"] is not None and row["st"]["a"] == 1),
+            delete("st.b.c = 'c17' OR st IS NULL AND id > 20", lambda row: row["id"] == 17 or row["st"] is None and row["id"] > 20),
+            spark_update(["st.a = 77"], "id IN (2, 3)", among(2, 3), lambda row: {"st": {**row["st"], "a": 77}}),
+            spark("ALTER TABLE {t} ADD COLUMN st.d BIGINT", lambda rows: [{**r, "st": r["st"] and {**r["st"], "d": None}} for r in rows]),
+            spark("ALTER TABLE {t} RENAME COLUMN li.element.e TO f", lambda rows: [{**r, "li": r["li"] and [x and {"f": x["e"]} for x in r["li"]]} for r in rows]),
+            append([{"id": 100, "st": {"a": 1, "b": {"c": ""}, "d": 5}, "li": [{"f": 1}], "m": []}]),
+            update(["m = NULL"], listed(3, 100), among(3, 100), lambda row: {"m": None}),
+        ],
+        # A NULL list of structs becomes an empty one once a field of the structs was renamed.
+        faults={"PyIceberg": "21 rows instead of 21"},
+    ),  # fmt: skip
+    History(
+        "values_of_every_type_come_back",
+        [
+            create(TYPES),
+            append([typed(id) for id in range(60)]),
+            append([typed(id) for id in range(60, 90)]),
+            delete("d IS NAN AND id < 30", lambda row: row["d"] == "NaN" and row["id"] < 30),
+            delete("bin = X'000b' OR dec9 = 5.08 OR dt = DATE '1970-02-19'", lambda row: row["bin"] == "000b" or row["dec9"] == "5.08" or row["dt"] == "1970-02-19"),  # fmt: skip
+            delete("ts >= TIMESTAMP '1971-12-31 23:59:59.000050'", lambda row: (row["ts"] or "") >= "1971-12-31T23:59:59.000050"),
+            update(["f = f * 2", "dec9 = dec9 + 1.5", "s = s || '!'", "i = NULL"], "id = 1 OR id = 13", among(1, 13), lambda row: {"f": {1: "NaN", 13: 0.0}[row["id"]], "dec9": {1: "-0.51", 13: "11.63"}[row["id"]], "s": row["s"] + "!", "i": None}),  # fmt: skip
+            spark_delete("id = 77", among(77)),
+        ],
+    ),
+    History(
+        "partitions_by_boolean_decimal_date_and_binary",
+        [
+            create("id BIGINT, b BOOLEAN, dec DECIMAL(9,2), dt DATE, ts TIMESTAMP_NTZ, bin BINARY", "b, dec, dt, bin"),
+            append(
+                numbered(
+                    0,
+                    12,
+                    b=lambda id: None if id % 3 == 0 else id % 2 == 0,
+                    dec=lambda id: None if id == 4 else f"{id - 5}.50",
+                    dt=lambda id: None if id == 5 else f"19{69 + id % 2}-12-31",
+                    ts=lambda id: None,
+                    bin=lambda id: ("00ff", "", None)[id % 3],
+                )
+            ),
+            delete(listed(1, 4), among(1, 4)),
+            spark_delete(listed(5, 6), among(5, 6)),
+            update(["dec = 0.01"], listed(7, 8), among(7, 8), lambda row: {"dec": "0.01"}),
+        ],
+    ),
+    History(
+        "names_and_values_of_any_characters_are_kept",
+        [
+            create("id BIGINT, `a.b/c=d %20 ü` STRING, `sp ace` STRING, `qu\"o``te's` INT, st STRUCT<`in ner.%`: INT>", "`a.b/c=d %20 ü`, truncate(2, `sp ace`)"),  # fmt: skip
+            append(odd(0, 30)),
+            spark_append(odd(30, 60)),
+            delete("`a.b/c=d %20 ü` = '100%' AND id < 40", lambda row: row["a.b/c=d %20 ü"] == "100%" and row["id"] < 40),
+            delete("\"sp ace\" = 's 1%' AND `qu\"o``te's` < 30", lambda row: row["sp ace"] == "s 1%" and row['qu"o`te\'s'] < 30),
+            update(["`a.b/c=d %20 ü` = 'it''s \"x\"\\'"], listed(12, 13, 40), among(12, 13, 40), lambda row: {"a.b/c=d %20 ü": "it's \"x\"\\"}),  # fmt: skip
+            spark_delete("`a.b/c=d %20 ü` = 'd\"q'", lambda row: row["a.b/c=d %20 ü"] == 'd"q'),
+        ],
+        faults={"DuckDB": "Invalid Avro identifier"},
+    ),
+    History(
+        "columns_are_found_by_id_after_the_schema_changed",
+        [
+            create("id BIGINT, a INT, f FLOAT, gone STRING, v STRING"),
+            append(numbered(0, 20, a=lambda id: id, f=lambda id: id / 2, gone=str, v=lambda id: f"v{id}")),
+            delete("a = 3", among(3)),
+            spark("ALTER TABLE {t} DROP COLUMN gone", lambda rows: without(rows, "gone")),
+            spark("ALTER TABLE {t} ALTER COLUMN a TYPE BIGINT;\nALTER TABLE {t} ALTER COLUMN f TYPE DOUBLE"),
+            spark("ALTER TABLE {t} RENAME COLUMN v TO w;\nALTER TABLE {t} ADD COLUMN v INT", lambda rows: every(renamed(rows, "v", "w"), v=None)),
+            append(numbered(20, 30, a=lambda id: id + 2**40, f=lambda id: id / 10, w=lambda id: f"w{id}", v=lambda id: id)),
+            update(["v = a"], "id < 10", below(10), lambda row: {"v": row["a"]}),
+            java("a column with a default", lambda helper, t: helper.addColumnDefault(t, None, "d", "int", 42), lambda rows: every(rows, d=42)),
+            delete("d = 42 AND w = 'v12' OR v = 25", lambda row: row["w"] == "v12" or row["v"] == 25),
+            update(["d = d + 1"], listed(14, 24), among(14, 24), lambda row: {"d": 43}),
+            append([{"id": 31, "a": None, "f": None, "w": None, "v": None, "d": 7}]),
+            spark_delete("d = 42 AND id = 15", among(15)),
+        ],
+    ),  # fmt: skip
+    History(
+        "branches_are_changed_apart_from_one_another",
+        [
+            create(PLAIN),
+            append(plain(0, 20)),
+            delete(listed(1, 2), among(1, 2)),
+            create_branch("audit"),
+            delete(listed(3, 4), among(3, 4), branch="audit"),
+            delete(listed(4, 5), among(4, 5)),
+            append(plain(20, 25), branch="audit"),
+            spark_delete("id = 6", among(6), branch="audit"),
+            update(["v = 'audited'"], listed(7, 21), among(7, 21), lambda row: {"v": "audited"}, branch="audit"),
+            update(["v = 'main'"], listed(7, 8), among(7, 8), lambda row: {"v": "main"}),
+            spark_append(plain(30, 33)),
+        ],
+    ),
+    History(
+        "sorted_tables_and_gzip_metadata",
+        [
+            create(REGIONAL, "region", more="ALTER TABLE {t} WRITE ORDERED BY s DESC NULLS LAST, id", write__metadata__compression_codec="gzip", write__metadata__previous_versions_max="3", write__metadata__delete_after_commit__enabled="true"),  # fmt: skip
+            append(regional(0, 30)),
+            spark_append(regional(30, 50)),
+            delete(listed(1, 31), among(1, 31)),
+            update(["s = 'u'"], "id < 6", below(6), lambda row: {"s": "u"}),
+            spark_delete("id = 32", among(32)),
+            delete("id = 33", among(33)),
+        ],
+    ),
+    History(
+        "manifests_are_merged_and_rewritten",
+        [
+            create(PLAIN, commit__manifest__min_count_to_merge="2"),
+            *[append(plain(k * 10, k * 10 + 10)) for k in range(4)],
+            delete(listed(1, 11, 21), among(1, 11, 21)),
+            spark_append(plain(40, 50)),
+            delete(listed(2, 41), among(2, 41)),
+            spark("CALL ice.system.rewrite_manifests('db.{name}')"),
+            delete(listed(3, 12, 42), among(3, 12, 42)),
+            spark_delete(listed(4, 13, 43), among(4, 13, 43)),
+            append(plain(50, 55)),
+        ],
+    ),
+    History(
+        "a_table_goes_on_after_compaction_rollback_and_expiry",
+        [
+            create(PLAIN),
+            append(plain(0, 20)),
+            append(plain(20, 40)),
+            delete(listed(1, 21), among(1, 21)),
+            spark("CALL ice.system.rewrite_data_files(table => 'db.{name}', options => map('rewrite-all', 'true'))"),
+            delete(listed(2, 22), among(2, 22)),
+            update(["v = 'u'"], listed(3, 23), among(3, 23), lambda row: {"v": "u"}),
+            spark("CALL ice.system.rewrite_position_delete_files(table => 'db.{name}', options => map('rewrite-all', 'true'))"),
+            spark("CALL ice.system.expire_snapshots(table => 'db.{name}', older_than => TIMESTAMP '2100-01-01 00:00:00', retain_last => 2)"),
+            delete(listed(4, 24), among(4, 24)),
+            append(plain(40, 45)),
+        ],
+    ),  # fmt: skip
+    History(
+        "files_with_pending_equality_deletes_get_vectors",
+        [
+            create(PLAIN),
+            append(plain(0, 30)),
+            equality_deletes(["id"], [[1], [2], [3]], among(1, 2, 3)),
+            append(plain(1, 3)),
+            delete(listed(1, 4), among(1, 4)),
+            update(["v = 'u'"], listed(2, 5, 6), among(2, 5, 6), lambda row: {"v": "u"}),
+            equality_deletes(["v"], [["u"]], lambda row: row["v"] == "u"),
+            spark_delete("id = 7", among(7)),
+            append(plain(30, 33)),
+        ],
+        faults={"PyIceberg": "does not yet support equality deletes"},
+    ),
+    History(
+        "null_is_equal_to_null_in_equality_deletes",
+        [
+            create("id BIGINT, k1 INT, k2 STRING"),
+            append(numbered(0, 12, k1=lambda id: None if id % 3 == 0 else id % 3, k2=lambda id: (None, "", "a", "b")[id % 4])),
+            equality_deletes(["k1", "k2"], [[1, None], [None, "a"], [2, ""]], lambda row: (row["k1"], row["k2"]) in ((1, None), (None, "a"), (2, ""))),  # fmt: skip
+            delete("k2 = 'b' AND k1 IS NULL", lambda row: row["k2"] == "b" and row["k1"] is None),
+        ],
+        faults={"PyIceberg": "does not yet support equality deletes", "DuckDB": "5 rows instead of 8"},
+    ),
+    History(
+        "equality_deletes_stay_within_their_partition",
+        [
+            create("id BIGINT, grp STRING", "grp"),
+            append(numbered(0, 12, grp=lambda id: (None, "x", "y")[id % 3])),
+            equality_deletes(["id"], [[1], [2], [3]], among(1), partition_of=[0, "x"]),
+            equality_deletes(["id"], [[0], [1], [3], [4]], among(0, 3), partition_of=[0, None]),
+            delete(listed(4, 6), among(4, 6)),
+            append(numbered(12, 15, grp=lambda id: "x")),
+        ],
+        faults={"PyIceberg": "does not yet support equality deletes", "DuckDB": "Comparison on NULL values"},
+    ),
+    History(
+        "an_equality_delete_outlives_its_column",
+        [
+            create("id BIGINT, k STRING"),
+            append(numbered(0, 12, k=lambda id: f"k{id % 4}")),
+            equality_deletes(["k"], [["k1"]], lambda row: row["k"] == "k1"),
+            spark("ALTER TABLE {t} DROP COLUMN k", lambda rows: without(rows, "k")),
+            delete("id = 2", among(2)),
+            append([{"id": 20}]),
+        ],
+        faults={"PyIceberg": "does not yet support equality deletes", "DuckDB": "signal 11"},
+    ),
+    History(
+        "a_vector_that_was_taken_back_stays_so",
+        [
+            create(PLAIN),
+            append(plain(0, 10)),
+            append(plain(10, 20)),
+            append(plain(20, 30)),
+            # One Puffin file for all three.
+            delete(listed(1, 2, 11, 12, 21), among(1, 2, 11, 12, 21)),
+            java("the vector of the file with row 10 is removed", take_back(10), lambda rows: rows + plain(11, 13)),
+            delete("id = 13", among(13)),
+            append(plain(30, 31)),
+        ],
+        faults={"PyIceberg": "25 rows instead of 27"},
+    ),  # fmt: skip
+    History(
+        "a_table_of_an_sqlite_catalog_is_shared",
+        [
+            sql_catalog({"id": "int64", "v": "string", "n": "int32"}, plain(0, 20)),
+            append(plain(20, 30)),
+            to_version_3(),
+            delete(listed(1, 21), among(1, 21)),
+            spark_delete(listed(2, 22), among(2, 22)),
+            update(["v = 'u'"], listed(3, 23), among(3, 23), lambda row: {"v": "u"}),
+            spark_append(plain(30, 35)),
+            delete(listed(4, 24, 31), among(4, 24, 31)),
+        ],
+    ),
+]

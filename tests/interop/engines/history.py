@@ -1,0 +1,297 @@
+"""Histories of one table: steps that delenda and Spark take in turns, beside a model that is a plain list of rows.
+
+A step changes the table and the model; `where` is what both engines are told, `matches` says the same about a row of the
+model. After each step `delenda scan` must give the rows of the model; what is checked at the end is in check_histories.py.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from metadata_tables import current_metadata
+from program import bag, run
+
+# Spark writes deletion vectors, as delenda does.
+MERGE_ON_READ = {
+    "write.delete.mode": "merge-on-read",
+    "write.update.mode": "merge-on-read",
+    "write.merge.mode": "merge-on-read",
+    "write.distribution-mode": "none",
+}
+
+MAIN = "main"
+Rows = list[dict]
+
+
+class Failed(AssertionError):
+    pass
+
+
+def quoted(name: str) -> str:
+    """A name in Spark's SQL."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+class Table:
+    """A table on which a history runs."""
+
+    def __init__(self, engines, name: str):
+        self.engines = engines  # .spark, .helper, .folder (pathlib), .warehouse
+        self.name = name
+        self.place = str(engines.warehouse / "db" / name)  # what delenda is told
+        self.options: list[str] = []  # and besides
+        self.sql_name = f"ice.db.{quoted(name)}"
+        self.location: str | None = self.place  # of a table without catalog
+        self.branches: dict[str, Rows] = {MAIN: []}
+        self.key: str | None = "id"  # unique and never changed
+        self.faults: dict[str, str] = {}  # engine -> what is known to be wrong
+        self.step = ""
+
+    # ---- what the engines are told
+    def delenda(self, command: str, *arguments, **options) -> str:
+        done = run(command, self.place, *self.options, *arguments, **options)
+        if done.returncode != 0:
+            raise Failed(f"delenda {command} {' '.join(map(str, arguments))}: exit {done.returncode}: {done.stderr}")
+        return done.stdout
+
+    def lines(self, command: str, *arguments) -> Rows:
+        return [json.loads(line) for line in self.delenda(command, *arguments, "--format", "jsonl").splitlines()]
+
+    def scan(self, branch: str, *arguments) -> Rows:
+        # A table without snapshots has no branch main yet.
+        return self.lines("scan", *(["--ref", branch] if branch != MAIN else []), *arguments)
+
+    def change(self, command: str, *arguments, branch: str = MAIN, **options) -> dict:
+        """The report of one change."""
+        on = ["--branch", branch] if branch != MAIN else []
+        return json.loads(self.delenda(command, *arguments, *on, "--json", **options))
+
+    def sql(self, text: str):
+        return self.engines.spark.sql(text.replace("{t}", self.sql_name).replace("{name}", self.name))
+
+    def branch_sql(self, branch: str) -> str:
+        return "{t}" if branch == MAIN else f"{{t}}.branch_{branch}"
+
+    def java(self):
+        """The table in Iceberg's Java library."""
+        return self.engines.helper.load(self.location or self.metadata_file())
+
+    def metadata_file(self) -> str:
+        if self.location:
+            return current_metadata(self.location)
+        return self.engines.sql_catalog.load_table(f"db.{self.name}").metadata_location.removeprefix("file:").replace("///", "/")
+
+    def file(self, name: str, text: str) -> Path:
+        path = self.engines.folder / f"{self.name}-{name}"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    # ---- what there is
+    @property
+    def rows(self) -> Rows:
+        return self.branches[MAIN]
+
+    @rows.setter
+    def rows(self, rows: Rows) -> None:
+        self.branches[MAIN] = rows
+
+    def check(self, right: bool, text: str) -> None:
+        if not right:
+            raise Failed(f"{self.name}, {self.step}: {text}")
+
+    def same(self, what: str, found: Rows, wanted: Rows) -> None:
+        found, wanted = bag(found), bag(wanted)
+        if found != wanted:
+            raise Failed(
+                f"{self.name}, {self.step}: {what}: {found.total()} rows, {wanted.total()} are right; "
+                f"too many: {list((found - wanted).items())[:3]}; missing: {list((wanted - found).items())[:3]}"
+            )
+
+    def lineage(self, branch: str = MAIN) -> dict:
+        """Key -> row, row id, sequence number of the last change."""
+        select = ["--select", f'"{self.key}",_row_id,_last_updated_sequence_number']
+        rows = self.scan(branch, *select)
+        return {row[self.key]: (row["_row_id"], row["_last_updated_sequence_number"]) for row in rows}
+
+
+@dataclass
+class Step:
+    """`act` changes the table and gives the report of delenda (None: another engine's); `change` the rows of the model."""
+
+    text: str
+    act: Callable[[Table], dict | None]
+    change: Callable[[Rows], Rows] = lambda rows: rows
+    branch: str = MAIN
+    touches: Callable[[dict], bool] = lambda row: False  # rows that get a new version
+
+    def run(self, table: Table) -> None:
+        table.step = self.text
+        before = table.branches.get(self.branch, [])
+        lineage = table.lineage(self.branch) if table.key and before else {}
+        report = self.act(table)
+        after = self.change(before)
+        table.branches[self.branch] = after
+        table.same("rows that delenda reads", table.scan(self.branch), after)
+        if report is not None:
+            self._check_report(table, report, before, after)
+            if table.key and before:
+                self._check_lineage(table, report, lineage, before, after)
+
+    def _check_report(self, table: Table, report: dict, before: Rows, after: Rows) -> None:
+        if report["rows-deleted"] or report["rows-added"] or report["rows-updated"]:
+            table.check(report["snapshot-id"] is not None, "there is no snapshot")
+        grown = report["rows-added"] - report["rows-deleted"]
+        table.check(grown == len(after) - len(before), f"{report}, but the model grew by {len(after) - len(before)} rows")
+
+    def _check_lineage(self, table: Table, report: dict, old: dict, before: Rows, after: Rows) -> None:
+        """Rows keep their ids; only what was updated has the snapshot's sequence number."""
+        key, new = table.key, table.lineage(self.branch)
+        touched = {row[key] for row in before if self.touches(row)}
+        sequence = max((s["sequence-number"] for s in table.lines("inspect", "snapshots")), default=0)
+        for row in after:
+            was, now = old.get(row[key]), new[row[key]]
+            if was is None or was[0] is None:
+                continue  # new, or from before the table had row ids
+            wanted = (was[0], sequence if row[key] in touched else was[1])
+            table.check(now == wanted, f"row {row[key]}: row id and sequence number {now}, {wanted} are right")
+
+
+# ---- steps of both engines
+def create(columns: str, partition: str = "", version: int = 3, more: str = "", **properties: str) -> Step:
+    """By Spark. `more`: a clause of SQL that follows."""
+    named = {name.replace("__", ".").replace("_", "-"): value for name, value in properties.items()}
+    named = {"format-version": str(version), **MERGE_ON_READ, **named}
+    texts = ", ".join(f"'{name}' = '{value}'" for name, value in named.items())
+    by = f"PARTITIONED BY ({partition})" if partition else ""
+
+    def act(table: Table) -> None:
+        table.sql(f"CREATE TABLE {{t}} ({columns}) USING iceberg {by} TBLPROPERTIES ({texts})")
+        if more:
+            table.sql(more)
+
+    return Step(f"create ({columns}) {by}", act)
+
+
+def append(rows: Rows, branch: str = MAIN) -> Step:
+    def act(table: Table) -> dict:
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        report = table.change("append", "-", "--format", "jsonl", input=text, branch=branch)
+        table.check(report["rows-added"] == len(rows), f"{report} for {len(rows)} rows")
+        return report
+
+    return Step(f"append {len(rows)} rows", act, lambda old: old + rows, branch)
+
+
+def delete(where: str, matches: Callable[[dict], bool], branch: str = MAIN) -> Step:
+    return Step(
+        f"delete {where}",
+        lambda table: table.change("delete", "--where", where, branch=branch),
+        lambda rows: [row for row in rows if not matches(row)],
+        branch,
+    )
+
+
+def update(sets: list[str], where: str, matches: Callable[[dict], bool], values: Callable[[dict], dict], branch: str = MAIN) -> Step:  # fmt: skip
+    return Step(
+        f"update {sets} {where}",
+        lambda table: table.change("update", *[x for text in sets for x in ("--set", text)], "--where", where, branch=branch),  # fmt: skip
+        lambda rows: [{**row, **values(row)} if matches(row) else row for row in rows],
+        branch,
+        matches,
+    )
+
+
+# ---- steps of Spark alone
+def spark(text: str, change: Callable[[Rows], Rows] = lambda rows: rows, branch: str = MAIN) -> Step:
+    """Any statements (after one another, between semicolons at line ends); {t} is the table."""
+
+    def act(table: Table) -> None:
+        for statement in text.split(";\n"):
+            table.sql(statement)
+
+    return Step(f"Spark: {text}", act, change, branch)
+
+
+def spark_append(rows: Rows, branch: str = MAIN) -> Step:
+    def act(table: Table) -> None:
+        path = table.file("rows.json", "".join(json.dumps(row) + "\n" for row in rows))
+        schema = table.sql("SELECT * FROM {t}").schema
+        frame = table.engines.spark.read.schema(schema).json(str(path)).coalesce(1)
+        frame.writeTo(table.branch_sql(branch).replace("{t}", table.sql_name)).append()
+
+    return Step(f"Spark appends {len(rows)} rows", act, lambda old: old + rows, branch)
+
+
+def spark_delete(where: str, matches: Callable[[dict], bool], branch: str = MAIN) -> Step:
+    return Step(
+        f"Spark: DELETE {where}",
+        lambda table: table.sql(f"DELETE FROM {table.branch_sql(branch)} WHERE {where}") and None,
+        lambda rows: [row for row in rows if not matches(row)],
+        branch,
+    )
+
+
+def spark_update(sets: list[str], where: str, matches: Callable[[dict], bool], values: Callable[[dict], dict], branch: str = MAIN) -> Step:  # fmt: skip
+    return Step(
+        f"Spark: UPDATE {sets} {where}",
+        lambda table: table.sql(f"UPDATE {table.branch_sql(branch)} SET {', '.join(sets)} WHERE {where}") and None,
+        lambda rows: [{**row, **values(row)} if matches(row) else row for row in rows],
+        branch,
+    )
+
+
+def to_version_3() -> Step:
+    return spark("ALTER TABLE {t} SET TBLPROPERTIES ('format-version' = '3')")
+
+
+def create_branch(name: str) -> Step:
+    def act(table: Table) -> None:
+        table.sql(f"ALTER TABLE {{t}} CREATE BRANCH {name}")
+        table.branches[name] = table.rows
+
+    return Step(f"branch {name}", act)
+
+
+# ---- steps through Iceberg's Java library
+def equality_deletes(columns: list[str], keys: list[list], matches: Callable[[dict], bool], partition_of: list | None = None) -> Step:  # fmt: skip
+    """Deletes the rows with these keys by an equality delete file; of all partitions, or of that of the row `partition_of`."""
+
+    def act(table: Table) -> None:
+        java, helper = table.java(), table.engines.helper
+        spec = 0 if partition_of is None else java.spec().specId()
+        helper.rowDelta(java, [], [helper.writeEq(java, spec, partition_of, columns, keys, "parquet")], [], [], None)
+
+    return Step(f"equality delete {columns} {keys}", act, lambda rows: [row for row in rows if not matches(row)])
+
+
+def java(text: str, do: Callable, change: Callable[[Rows], Rows]) -> Step:
+    return Step(f"Java: {text}", lambda table: do(table.engines.helper, table.java()) and None, change)
+
+
+# ---- steps of PyIceberg
+def sql_catalog(columns: dict[str, str], rows: Rows) -> Step:
+    """PyIceberg creates the table in an SQLite catalog that all share, and appends rows. It writes version 2 only."""
+
+    def act(table: Table) -> None:
+        import pyarrow
+
+        schema = pyarrow.schema(list(columns.items()))
+        properties = {"format-version": "2", **MERGE_ON_READ}
+        made = table.engines.sql_catalog.create_table(f"db.{table.name}", schema, properties=properties)
+        made.append(pyarrow.Table.from_pylist(rows, schema))
+        table.place, table.location = f"shared.db.{table.name}", None
+        table.options = ["--config", str(table.engines.delenda_config)]
+        table.sql_name = f"shared.db.{quoted(table.name)}"
+
+    return Step("PyIceberg creates the table in an SQLite catalog", act, lambda old: old + rows)
+
+
+@dataclass
+class History:
+    name: str  # the rule that it checks
+    steps: list[Step]
+    key: str | None = "id"
+    # Engine -> a part of its answer: what PEERS.md says it does wrong, or a wrong rows' count as "N rows".
+    faults: dict[str, str] = field(default_factory=dict)
+    every_snapshot: int = 1  # of the older snapshots, one of so many is read by Spark too
