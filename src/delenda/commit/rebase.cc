@@ -8,37 +8,19 @@
 #include "delenda/commit/history.h"
 #include "delenda/model/partition.h"
 #include "delenda/model/pruning.h"
+#include "delenda/plan/file_stats.h"
 
 namespace delenda::commit {
 namespace {
 
 using Outcome = std::variant<Changes, LookAgain>;
 
-std::optional<ColumnStats> StatsOf(const ContentFile& file, const BoundColumn& column) {
-  if (!file.metrics) return std::nullopt;
-  const auto count = [&](const std::map<int32_t, int64_t>& counts) -> std::optional<int64_t> {
-    const auto found = counts.find(column.field_id);
-    return found == counts.end() ? std::nullopt : std::optional(found->second);
-  };
-  const auto bound = [&](const std::map<int32_t, std::string>& bounds) -> std::optional<Datum> {
-    const auto found = bounds.find(column.field_id);
-    if (found == bounds.end()) return std::nullopt;
-    return PruningBound(column.type, AsBytes(found->second));
-  };
-  return ColumnStats{.value_count = count(file.metrics->value_counts),
-                     .null_count = count(file.metrics->null_counts),
-                     .nan_count = count(file.metrics->nan_counts),
-                     .lower = bound(file.metrics->lower_bounds),
-                     .upper = bound(file.metrics->upper_bounds)};
-}
-
 // May the file hold rows that the filter matches?
 bool MayMatch(const ContentFile& file, const Expr& filter, const std::map<int32_t, BoundSpec>& specs) {
   const auto spec = specs.find(file.spec_id);
   if (spec == specs.end()) return true;
   const ExprRef residual = ResidualFor(filter, spec->second, *file.partition);
-  return residual->op != Op::kFalse &&
-         CouldMatch(*residual, [&](const BoundColumn& column) { return StatsOf(file, column); });
+  return residual->op != Op::kFalse && CouldMatch(*residual, plan::FileStats(file));
 }
 
 class Rebaser {

@@ -88,6 +88,9 @@ class ParsedExpr;
 // refused (stack overflow otherwise).
 Result<std::shared_ptr<const ParsedExpr>> ParseExpression(std::string_view text);
 
+// The columns that a filter names, as it names them (without quotes), each once.
+std::vector<std::string> ColumnNames(const ParsedExpr& parsed);
+
 // Names become field ids, literals become values of the column's type. A literal outside the type's range folds to the
 // answer that holds for all values (id < 10^30 is true for every non-null id → NOT NULL); a fraction against an integer
 // column keeps the order (id < 1.5 → id <= 1). NotFound for an unknown column (names near it in the message);

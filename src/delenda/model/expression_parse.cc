@@ -314,4 +314,20 @@ Result<std::shared_ptr<const ParsedExpr>> ParseExpression(std::string_view text)
   return FilterParser(text).Parse();
 }
 
+namespace {
+
+void CollectNamed(const ParsedExpr& parsed, std::vector<std::string>& names) {
+  for (const auto& child : parsed.children) CollectNamed(*child, names);
+  if (parsed.children.empty() && !parsed.name.empty() && std::ranges::find(names, parsed.name) == names.end())
+    names.push_back(parsed.name);
+}
+
+}  // namespace
+
+std::vector<std::string> ColumnNames(const ParsedExpr& parsed) {
+  std::vector<std::string> names;
+  CollectNamed(parsed, names);
+  return names;
+}
+
 }  // namespace delenda

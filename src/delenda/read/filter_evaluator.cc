@@ -20,7 +20,7 @@ void CollectPaths(const Expr& expr, std::vector<std::vector<int32_t>>& paths) {
 
 }  // namespace
 
-Result<FilterEvaluator> FilterEvaluator::Make(ExprRef filter, const Schema& schema) {
+Result<FilterEvaluator> FilterEvaluator::Make(ExprRef filter, const Schema& schema, FilterColumns columns) {
   FilterEvaluator evaluator;
   std::vector<std::vector<int32_t>> paths;
   CollectPaths(*filter, paths);
@@ -29,7 +29,7 @@ Result<FilterEvaluator> FilterEvaluator::Make(ExprRef filter, const Schema& sche
   for (const int32_t id : top_level) {
     const Schema::Path path = schema.FindById(id);
     if (path.size() != 1) return InternalError("the filter looks at field id {}, which is no column of the schema", id);
-    evaluator.fields_.push_back(CutDown(*path[0], paths));
+    evaluator.fields_.push_back(columns == FilterColumns::kWhole ? *path[0] : CutDown(*path[0], paths));
     DELENDA_TRY(ToArrowField(evaluator.fields_.back()));
   }
   evaluator.filter_ = std::move(filter);

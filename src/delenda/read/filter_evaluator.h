@@ -14,13 +14,17 @@
 
 namespace delenda::read {
 
+// Whether structs are cut down to the fields that a filter looks at: what is read from a file is, what is there as a
+// batch is not.
+enum class FilterColumns : uint8_t { kCutDown, kWhole };
+
 class FilterEvaluator {
  public:
   // `filter` must be bound to `schema`. NotSupported for a column of a type that cannot be read.
-  static Result<FilterEvaluator> Make(ExprRef filter, const Schema& schema);
+  static Result<FilterEvaluator> Make(ExprRef filter, const Schema& schema,
+                                      FilterColumns columns = FilterColumns::kCutDown);
 
-  // The top-level columns that Evaluate wants, in its order; structs are cut down to the fields that the filter looks
-  // at.
+  // The top-level columns that Evaluate wants, in its order.
   const std::vector<Field>& fields() const { return fields_; }
 
   // `columns`: arrays of the types that ToArrowType gives for fields(), `rows` long each.

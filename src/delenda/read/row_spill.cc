@@ -166,6 +166,13 @@ Result<void> RowBuffer::WriteOut() {
 
 Result<void> RowBuffer::Flush() { return WriteOut(); }
 
+Result<void> RowBuffer::ForEach(const std::function<Result<void>(const BatchRef&)>& visit) {
+  DELENDA_TRY(JoinSmall());
+  for (const Spilled& spilled : blocks_) DELENDA_TRY(visit(DELENDA_TRY(file_->Read(spilled.block))));
+  for (const Waiting& waiting : batches_) DELENDA_TRY(visit(waiting.batch));
+  return {};
+}
+
 Result<BatchRef> RowBuffer::Pop() {
   if (!blocks_.empty()) {
     const Spilled spilled = blocks_.front();

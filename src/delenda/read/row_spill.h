@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,7 +50,7 @@ class SpillFile {
   uint64_t size_ = 0;
 };
 
-// Rows in the order in which they were appended; first appended to, then popped.
+// Rows in the order in which they were appended; first appended to, then looked at any number of times, then popped.
 //
 // EXAMPLE  RowBuffer rows(context, std::make_shared<SpillFile>(context), 1 << 20);
 //          DELENDA_TRY(rows.Append(batch));
@@ -64,6 +65,8 @@ class RowBuffer {
   Result<void> Append(std::shared_ptr<arrow::RecordBatch> batch);
   // Write out all that is in memory.
   Result<void> Flush();
+  // Calls `visit` with all rows that were not popped, batch by batch; they stay.
+  Result<void> ForEach(const std::function<Result<void>(const std::shared_ptr<arrow::RecordBatch>&)>& visit);
   // The next rows, null at the end. Their memory is no longer counted.
   Result<std::shared_ptr<arrow::RecordBatch>> Pop();
 

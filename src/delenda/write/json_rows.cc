@@ -236,4 +236,17 @@ Result<std::shared_ptr<arrow::RecordBatch>> JsonRows::Finish() {
   return arrow::RecordBatch::Make(state_->schema, std::exchange(state_->rows, 0), std::move(columns));
 }
 
+Result<std::vector<std::string>> FirstMembers(LineReader& lines) {
+  std::vector<std::string> names;
+  std::string_view line;
+  while (DELENDA_TRY(lines.Next(line))) {
+    if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
+    const json::Document document = DELENDA_TRY(json::Document::Parse(line));
+    const json::Object members = DELENDA_TRY(document.root().As<json::Object>());
+    for (const json::Value member : members) names.emplace_back(member.key());
+    break;
+  }
+  return names;
+}
+
 }  // namespace delenda::write

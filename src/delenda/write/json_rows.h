@@ -5,10 +5,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "delenda/base/result.h"
 #include "delenda/formats/json/json.h"
 #include "delenda/model/type.h"
+#include "delenda/write/input_stream.h"
 
 namespace delenda::write {
 
@@ -37,5 +40,8 @@ class JsonRows {
   explicit JsonRows(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+// The names of the first object's members; none if there is no object.
+Result<std::vector<std::string>> FirstMembers(LineReader& lines);
 
 }  // namespace delenda::write
