@@ -26,17 +26,41 @@ class ChangedFiles {
   // `plan` must outlive it.
   explicit ChangedFiles(const plan::ScanPlan& plan) : plan_(plan) {}
 
-  void Add(const arrow::StringArray& files, const arrow::Int64Array& positions);
+  // InvalidArgument: a position that no vector can hold.
+  Result<void> Add(const arrow::StringArray& files, const arrow::Int64Array& positions);
   void AddWhole(const ContentFile& file) { whole_.insert(file.path); }
 
   // What is to be deleted in each data file, with what is deleted there already: vectors of these files are read, and
-  // no others. Counts dropped and changed files in `change`.
-  Result<std::vector<commit::FileDelete>> Deletes(const commit::TableSession& session, RowChange& change) const;
+  // no others.
+  Result<std::vector<commit::FileDelete>> Deletes(const commit::TableSession& session);
 
  private:
+  struct Rows {
+    PositionSet packed;
+    std::vector<uint64_t> loose;
+  };
+  Result<void> Pack();
+
   const plan::ScanPlan& plan_;
-  std::map<std::string, std::vector<uint64_t>, std::less<>> positions_;
+  std::map<std::string, Rows, std::less<>> rows_;
   std::set<std::string, std::less<>> whole_;
+  size_t loose_ = 0;  // of all files
 };
+
+// What several scans of one snapshot found, by data file.
+class JoinedDeletes {
+ public:
+  void Add(std::vector<commit::FileDelete> deletes);
+  // In the order of paths.
+  std::vector<commit::FileDelete> Take();
+
+ private:
+  std::map<std::string, commit::FileDelete> by_path_;
+};
+
+// Rows that are deleted, and were not before.
+uint64_t DeletedRows(const std::vector<commit::FileDelete>& deletes);
+// Counts the files that are dropped and changed.
+void CountChanged(const std::vector<commit::FileDelete>& deletes, RowChange& change);
 
 }  // namespace delenda::ops

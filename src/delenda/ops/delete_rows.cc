@@ -38,13 +38,14 @@ Result<std::variant<RowChange, commit::LookAgain>> TryDelete(const commit::Table
     const auto stream = DELENDA_TRY(read::OpenScan(
         std::move(reading), session.io(), {.threads = session.executor().threads(), .hooks = session.hooks()}));
     while (const auto batch = DELENDA_TRY(stream->Next()))
-      changed.Add(static_cast<const arrow::StringArray&>(*batch->column(0)),
-                  static_cast<const arrow::Int64Array&>(*batch->column(1)));
+      DELENDA_TRY(changed.Add(static_cast<const arrow::StringArray&>(*batch->column(0)),
+                              static_cast<const arrow::Int64Array&>(*batch->column(1))));
   }
   RowChange change;
   change.is_dry_run = options.dry_run;
-  intent.deletes = DELENDA_TRY(changed.Deletes(session, change));
-  for (const auto& file : intent.deletes) change.rows_deleted += file.deleted.cardinality() - file.before.cardinality();
+  intent.deletes = DELENDA_TRY(changed.Deletes(session));
+  CountChanged(intent.deletes, change);
+  change.rows_deleted = DeletedRows(intent.deletes);
   if (options.dry_run || intent.deletes.empty()) return change;
   write::StagedFiles staged(session.io());
   return CommitChange(session, intent, staged, change);

@@ -4,43 +4,19 @@
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 
-#include <map>
 #include <memory>
-#include <set>
+#include <utility>
 
 #include "delenda/commit/intent.h"
 #include "delenda/formats/parquet/arrow_status.h"
+#include "delenda/ops/assignments.h"
 #include "delenda/ops/changed_files.h"
 #include "delenda/ops/new_rows.h"
-#include "delenda/ops/value_expression.h"
 #include "delenda/read/scan_stream.h"
 #include "delenda/write/partitioned_writer.h"
 
 namespace delenda::ops {
 namespace {
-
-// The new value of one column.
-struct Assignment {
-  size_t column = 0;  // of the schema
-  ValueExpression value;
-};
-
-Result<std::vector<Assignment>> ParseSet(const UpdateOptions& options, const Schema& schema) {
-  if (options.set.empty()) return InvalidArgument("an update needs at least one column to set");
-  std::vector<Assignment> assignments;
-  std::set<int32_t> known;
-  for (const auto& [name, text] : options.set) {
-    const auto path = schema.FindByName(name);
-    if (path.empty()) return NotFound("there is no column '{}' to set", name);
-    if (path.size() != 1) return NotSupported("'{}' is nested: only whole columns can be set", name);
-    if (!known.insert(path[0]->id).second) return InvalidArgument("column '{}' is set twice", name);
-    size_t at = 0;
-    while (schema.fields()[at].id != path[0]->id) ++at;
-    auto value = DELENDA_TRY(ValueExpression::Parse(text, schema, *path[0]));
-    assignments.push_back({.column = at, .value = std::move(value)});
-  }
-  return assignments;
-}
 
 class Updater {
  public:
@@ -49,7 +25,8 @@ class Updater {
   Result<std::variant<RowChange, commit::LookAgain>> Run() {
     DELENDA_TRY(CheckDeletes(session_, options_.branch));
     const Schema& schema = session_.schema();
-    const auto assignments = DELENDA_TRY(ParseSet(options_, schema));
+    if (options_.set.empty()) return InvalidArgument("an update needs at least one column to set");
+    const auto assignments = DELENDA_TRY(ParseAssignments(options_.set, schema, schema));
     std::vector<std::string> select;
     for (const Field& field : schema.fields()) select.push_back(field.name);
     for (const char* name : {"_row_id", "_file", "_pos"}) select.emplace_back(name);
@@ -73,8 +50,8 @@ class Updater {
                                                      parquet::StatusSource::kCompute)));
       const auto rows = arrow::RecordBatch::Make(schema_of_rows, batch->num_rows(), std::move(values));
       if (!options_.dry_run) DELENDA_TRY(writer.Write(*rows));
-      changed.Add(static_cast<const arrow::StringArray&>(*batch->column(columns + 1)),
-                  static_cast<const arrow::Int64Array&>(*batch->column(columns + 2)));
+      DELENDA_TRY(changed.Add(static_cast<const arrow::StringArray&>(*batch->column(columns + 1)),
+                              static_cast<const arrow::Int64Array&>(*batch->column(columns + 2))));
       change.rows_updated += static_cast<uint64_t>(batch->num_rows());
       if (session_.hooks().progress)
         session_.hooks().progress({.stage = "update", .done = change.rows_updated, .total = 0});
@@ -85,7 +62,8 @@ class Updater {
     intent.base_snapshot_id = session_.head(options_.branch);
     intent.isolation = DELENDA_TRY(session_.IsolationOf("update"));
     intent.conflict_filter = plan->filter;
-    intent.deletes = DELENDA_TRY(changed.Deletes(session_, change));
+    intent.deletes = DELENDA_TRY(changed.Deletes(session_));
+    CountChanged(intent.deletes, change);
     if (options_.dry_run || intent.deletes.empty()) return change;
     intent.added_files = DELENDA_TRY(writer.Finish());
     CountAdded(intent.added_files, change);

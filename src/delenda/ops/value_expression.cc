@@ -24,7 +24,8 @@ struct ValueExpression::Node {
   Kind kind = Kind::kNull;
   Datum value;                                         // kLiteral
   Type type;                                           // kLiteral
-  std::string name;                                    // kColumn: of the table; kCall: the sign
+  std::string name;                                    // kColumn: at the top level; kCall: the sign
+  std::vector<int> fields;                             // kColumn: from there down through structs, by index
   std::vector<std::shared_ptr<const Node>> arguments;  // kCall: two
 };
 
@@ -126,11 +127,18 @@ class ValueParser {
   }
   Result<ValueNodeRef> Column(const FilterToken& name) {
     const auto path = schema_.FindByName(name.text);
-    if (path.size() != 1)
-      return InvalidArgument("value, at byte {}: there is no top-level column '{}'", name.at, name.text);
+    if (path.empty()) return InvalidArgument("value, at byte {}: there is no column '{}'", name.at, name.text);
     auto node = std::make_shared<ValueNode>();
     node->kind = ValueNode::Kind::kColumn;
     node->name = path[0]->name;
+    for (size_t i = 1; i < path.size(); ++i) {
+      const Type& parent = path[i - 1]->type;
+      if (parent.kind() != TypeKind::kStruct) {
+        return InvalidArgument("value, at byte {}: '{}' lies in a list or map: a row has no single value of it",
+                               name.at, name.text);
+      }
+      node->fields.push_back(static_cast<int>(path[i] - parent.fields().data()));
+    }
     if (std::ranges::find(columns_, node->name) == columns_.end()) columns_.push_back(node->name);
     return node;
   }
@@ -200,6 +208,12 @@ Result<ArrayRef> EvaluateValue(const ValueNode& node, const arrow::RecordBatch& 
     case ValueNode::Kind::kColumn: {
       auto column = batch.GetColumnByName(node.name);
       if (!column) return InternalError("column '{}' was not read", node.name);
+      for (const int field : node.fields) {
+        if (column->type_id() != arrow::Type::STRUCT) return InternalError("column '{}' is no struct", node.name);
+        // NULL where the struct is.
+        column = DELENDA_TRY(parquet::ToResult(static_cast<const arrow::StructArray&>(*column).GetFlattenedField(field),
+                                               parquet::StatusSource::kCompute));
+      }
       return column;
     }
     case ValueNode::Kind::kCall: break;

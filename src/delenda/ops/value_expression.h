@@ -13,9 +13,9 @@
 
 namespace delenda::ops {
 
-// A literal (12, 1.50, 'text', TRUE, NULL, DATE '2024-02-29', TIMESTAMP '…'), a column, or these joined by + - * / and
-// || (texts), with parentheses. NULL in gives NULL out. Integers and decimals are exact: what does not fit is an error,
-// never rounded or wrapped; / gives a double.
+// A literal (12, 1.50, 'text', TRUE, NULL, DATE '2024-02-29', TIMESTAMP '…'), a column (in structs too: st.a), or these
+// joined by + - * / and || (texts), with parentheses. NULL in gives NULL out. Integers and decimals are exact: what
+// does not fit is an error, never rounded or wrapped; / gives a double.
 //
 // EXAMPLE  "price * 1.1", "note || ' (old)'", "NULL", "quantity - 1"
 class ValueExpression {
@@ -23,7 +23,8 @@ class ValueExpression {
   struct Node;
 
   // `target`: the column that the values are for; a literal is read as one of its type ('2024-02-29' for a date).
-  // InvalidArgument names the place: a syntax error, an unknown or nested column, a literal that is no such value.
+  // InvalidArgument names the place: a syntax error, an unknown column, one in a list or map, a literal that is no such
+  // value.
   static Result<ValueExpression> Parse(std::string_view text, const Schema& schema, const Field& target);
 
   // Names of the top-level columns that it reads.

@@ -20,26 +20,12 @@ namespace {
 
 using delenda::testing::ReadJsonLines;
 using delenda::testing::Sorted;
+using testing::ChangeableTables;
+using testing::ColumnToSet;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::Json;
 using testing::TableCopy;
-
-bool IsWhole(const Type& type) { return type.kind() == TypeKind::kInt || type.kind() == TypeKind::kLong; }
-
-// Tables of format version 3 with a top-level whole number `id`.
-std::vector<std::string> ChangeableTables() {
-  std::vector<std::string> names;
-  const auto io = delenda::testing::FixtureIO();
-  for (const auto& name : delenda::testing::ReadableIcebergTables()) {
-    if (!delenda::testing::HasExpected(name, "current.jsonl") || name == "v3_variant") continue;
-    const auto loaded = iceberg::LoadTable(*io, delenda::testing::FixtureTable(name));
-    if (!loaded || loaded->metadata.format_version != 3) continue;
-    const auto path = loaded->metadata.CurrentSchema().FindByName("id");
-    if (path.size() == 1 && path[0]->name == "id" && IsWhole(path[0]->type)) names.push_back(name);
-  }
-  return names;
-}
 
 std::string IdIn(const std::vector<int64_t>& ids) {
   std::string text = "id IN (";
@@ -89,17 +75,6 @@ TEST_P(ChangeFixture, DeletedRowsAreGoneAndNoOthers) {
   ASSERT_TRUE(rest) << rest.error().ToString();
   EXPECT_EQ(rest->rows_deleted, rows.size());
   EXPECT_THAT(table.Rows(), ElementsAre());
-}
-
-// A column that can be set to a constant: text, else a whole number, that is not the key.
-std::optional<Field> ColumnToSet(const Schema& schema) {
-  std::optional<Field> chosen;
-  for (const Field& field : schema.fields()) {
-    if (field.name == "id") continue;
-    if (field.type.kind() == TypeKind::kString) return field;
-    if (!chosen && IsWhole(field.type)) chosen = field;
-  }
-  return chosen;
 }
 
 TEST_P(ChangeFixture, UpdatedRowsHaveNewValuesAndTheirOldRowIds) {

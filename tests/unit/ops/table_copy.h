@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -24,6 +25,33 @@ namespace delenda::ops::testing {
 
 using delenda::testing::Json;
 
+inline bool IsWhole(const Type& type) { return type.kind() == TypeKind::kInt || type.kind() == TypeKind::kLong; }
+
+// Tables of format version 3 with a top-level whole number `id`.
+inline std::vector<std::string> ChangeableTables() {
+  std::vector<std::string> names;
+  const auto io = delenda::testing::FixtureIO();
+  for (const auto& name : delenda::testing::ReadableIcebergTables()) {
+    if (!delenda::testing::HasExpected(name, "current.jsonl") || name == "v3_variant") continue;
+    const auto loaded = iceberg::LoadTable(*io, delenda::testing::FixtureTable(name));
+    if (!loaded || loaded->metadata.format_version != 3) continue;
+    const auto path = loaded->metadata.CurrentSchema().FindByName("id");
+    if (path.size() == 1 && path[0]->name == "id" && IsWhole(path[0]->type)) names.push_back(name);
+  }
+  return names;
+}
+
+// A column that can be set to a constant: text, else a whole number, that is not the key.
+inline std::optional<Field> ColumnToSet(const Schema& schema) {
+  std::optional<Field> chosen;
+  for (const Field& field : schema.fields()) {
+    if (field.name == "id") continue;
+    if (field.type.kind() == TypeKind::kString) return field;
+    if (!chosen && IsWhole(field.type)) chosen = field;
+  }
+  return chosen;
+}
+
 // The table lies in a folder of its own, and its metadata names it /warehouse/NAME, as Spark left it.
 class TableCopy {
  public:
@@ -39,6 +67,14 @@ class TableCopy {
   TableCopy(const TableCopy&) = delete;
   TableCopy& operator=(const TableCopy&) = delete;
   ~TableCopy() { std::filesystem::remove_all(folder_); }
+
+  // With a commit point of the caller's; the folder's is `MakePoint()`.
+  commit::TableSession Session(std::shared_ptr<catalog::CommitPoint> point) {
+    auto opened = commit::TableSession::Open(io_, std::move(point), executor_, {});
+    EXPECT_TRUE(opened) << opened.error().ToString();
+    return *std::move(opened);
+  }
+  std::shared_ptr<catalog::CommitPoint> MakePoint() const { return catalog::MakeFolderCommitPoint(io_, location_); }
 
   commit::TableSession Session() { return Session(io_, executor_); }
   commit::TableSession Session(std::shared_ptr<io::FileIO> io, Executor& executor) const {

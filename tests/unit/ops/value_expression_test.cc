@@ -10,13 +10,16 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const Schema kSchema = *Schema::Make(0, {{.id = 1, .name = "i", .type = TypeKind::kInt},
-                                         {.id = 2, .name = "l", .type = TypeKind::kLong},
-                                         {.id = 3, .name = "d", .type = TypeKind::kDouble},
-                                         {.id = 4, .name = "s", .type = TypeKind::kString},
-                                         {.id = 5, .name = "m", .type = Type::Decimal(9, 2)},
-                                         {.id = 6, .name = "day", .type = TypeKind::kDate},
-                                         {.id = 7, .name = "b", .type = TypeKind::kBoolean}});
+const Schema kSchema = *Schema::Make(
+    0, {{.id = 1, .name = "i", .type = TypeKind::kInt},
+        {.id = 2, .name = "l", .type = TypeKind::kLong},
+        {.id = 3, .name = "d", .type = TypeKind::kDouble},
+        {.id = 4, .name = "s", .type = TypeKind::kString},
+        {.id = 5, .name = "m", .type = Type::Decimal(9, 2)},
+        {.id = 6, .name = "day", .type = TypeKind::kDate},
+        {.id = 7, .name = "b", .type = TypeKind::kBoolean},
+        {.id = 8, .name = "st", .type = Type::Struct({{.id = 9, .name = "x", .type = TypeKind::kLong}})},
+        {.id = 10, .name = "li", .type = Type::List({.id = 11, .name = "element", .type = TypeKind::kLong})}});
 
 std::shared_ptr<arrow::RecordBatch> Batch() {
   arrow::Int32Builder i;
@@ -36,9 +39,16 @@ std::shared_ptr<arrow::RecordBatch> Batch() {
   const auto schema = arrow::schema({arrow::field("i", arrow::int32()), arrow::field("l", arrow::int64()),
                                      arrow::field("d", arrow::float64()), arrow::field("s", arrow::utf8()),
                                      arrow::field("m", arrow::decimal128(9, 2)), arrow::field("day", arrow::date32()),
-                                     arrow::field("b", arrow::boolean())});
+                                     arrow::field("b", arrow::boolean()),
+                                     arrow::field("st", arrow::struct_({arrow::field("x", arrow::int64())}))});
+  arrow::Int64Builder x;
+  EXPECT_TRUE(x.AppendValues({7, 8, 9}).ok());
+  // The second struct is NULL, whatever lies below it.
+  const auto valid = arrow::Buffer::FromString("\x05");
+  const auto st =
+      std::make_shared<arrow::StructArray>(schema->field(7)->type(), 3, arrow::ArrayVector{*x.Finish()}, valid);
   return arrow::RecordBatch::Make(
-      schema, 3, {*i.Finish(), *l.Finish(), *d.Finish(), *s.Finish(), *m.Finish(), *day.Finish(), *b.Finish()});
+      schema, 3, {*i.Finish(), *l.Finish(), *d.Finish(), *s.Finish(), *m.Finish(), *day.Finish(), *b.Finish(), st});
 }
 
 // "[1, null, 3]", or the error.
@@ -80,6 +90,8 @@ TEST(ValueExpression, ComputesByRow) {
       {"day", "'2024-02-29'", "2024-02-29, 2024-02-29, 2024-02-29"},
       {"day", "DATE '1970-01-05'", "1970-01-05, 1970-01-05, 1970-01-05"},
       {"b", "FALSE", "false, false, false"},
+      {"l", "st.x + 1", "8, null, 10"},
+      {"l", "ST.X", "7, null, 9"},
   };
   for (const auto& one : cases) EXPECT_EQ(Evaluated(one.column, one.text, one.rows), one.values) << one.text;
 }
@@ -98,7 +110,9 @@ TEST(ValueExpression, SaysWhereATextIsWrong) {
   EXPECT_THAT(Evaluated("l", "l +"), HasSubstr("at byte 3: expected a value, found the end"));
   EXPECT_THAT(Evaluated("l", "l l"), HasSubstr("at byte 2"));
   EXPECT_THAT(Evaluated("l", "(l"), HasSubstr("expected ')'"));
-  EXPECT_THAT(Evaluated("l", "nope + 1"), HasSubstr("no top-level column 'nope'"));
+  EXPECT_THAT(Evaluated("l", "nope + 1"), HasSubstr("no column 'nope'"));
+  EXPECT_THAT(Evaluated("l", "st.y"), HasSubstr("no column 'st.y'"));
+  EXPECT_THAT(Evaluated("l", "li.element"), HasSubstr("lies in a list"));
   EXPECT_THAT(Evaluated("l", ""), HasSubstr("expected a value"));
   EXPECT_THAT(Evaluated("day", "'tomorrow'"), HasSubstr("error"));
   EXPECT_THAT(Evaluated("l", std::string(300, '(') + "1"), HasSubstr("nested too deeply"));
