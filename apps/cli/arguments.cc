@@ -432,7 +432,9 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
     if (writes.remove->parsed()) arguments.command = Command::kDelete;
     if (writes.append->parsed()) arguments.command = Command::kAppend;
     if (writes.update->parsed()) arguments.command = Command::kUpdate;
-    UnderstandWrite(arguments.write);
+    if (writes.upsert->parsed()) arguments.command = Command::kUpsert;
+    if (writes.merge->parsed()) arguments.command = Command::kMerge;
+    UnderstandWrite(writes, arguments.write);
     Understand(arguments, texts);
     if (scan->parsed()) {
       CheckShard(*scan, arguments,

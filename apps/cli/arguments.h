@@ -18,7 +18,20 @@
 
 namespace delenda::cli {
 
-enum class Command : uint8_t { kScan, kCount, kPlan, kInspect, kChanges, kVerify, kDelete, kAppend, kUpdate };
+// Those from kDelete on change the table.
+enum class Command : uint8_t {
+  kScan,
+  kCount,
+  kPlan,
+  kInspect,
+  kChanges,
+  kVerify,
+  kDelete,
+  kAppend,
+  kUpdate,
+  kUpsert,
+  kMerge
+};
 enum class InspectWhat : uint8_t { kSnapshots, kFiles, kDeletes, kRefs, kHistory, kDv };
 
 enum class OutputFormat : uint8_t { kTable, kLines, kDocument, kCsv, kArrow, kParquet, kDebezium };
@@ -55,11 +68,9 @@ struct Arguments {
   bool deep = false;           // verify: open files too
   bool all_snapshots = false;  // verify
   bool errors_only = false;    // verify: no warnings
-  WriteArguments write;        // delete, append, update
+  WriteArguments write;        // delete, append, update, upsert, merge
 
-  bool ChangesTable() const {
-    return command == Command::kDelete || command == Command::kAppend || command == Command::kUpdate;
-  }
+  bool ChangesTable() const { return command >= Command::kDelete; }
 };
 
 // Parses the command line. An int is the exit code of a program that has said all it had to: help, version, usage

@@ -61,7 +61,9 @@ Result<void> RunCommand(Session& session) {
     case Command::kVerify: return RunVerify(session);
     case Command::kDelete:
     case Command::kAppend:
-    case Command::kUpdate: break;
+    case Command::kUpdate:
+    case Command::kUpsert:
+    case Command::kMerge: break;
   }
   return RunWrite(session);
 }

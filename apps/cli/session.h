@@ -40,6 +40,6 @@ Result<void> RunInspect(Session& session);
 Result<void> RunChanges(Session& session);
 Result<void> RunFollow(Session& session);
 Result<void> RunVerify(Session& session);
-Result<void> RunWrite(Session& session);  // delete, append, update
+Result<void> RunWrite(Session& session);  // delete, append, update, upsert, merge
 
 }  // namespace delenda::cli

@@ -12,8 +12,16 @@
 namespace delenda::cli {
 namespace {
 
+// "upserted 5 rows: 3 updated, 1 inserted, 1 deleted"
+std::string MixedRows(std::string_view verb, const ChangeReport& report) {
+  return fmt::format("{} {}: {} updated, {} inserted, {} deleted", verb,
+                     Plural(report.rows_updated + report.rows_added + report.rows_deleted, "row"), report.rows_updated,
+                     report.rows_added, report.rows_deleted);
+}
+
 // What was done, in one line: "deleted 3 rows in 2 files (1 new deletion vector, 1 file dropped); snapshot 123".
-std::string ChangeText(std::string_view verb, uint64_t rows, const ChangeReport& report) {
+// `text`: "deleted 3 rows".
+std::string ChangeText(std::string text, const ChangeReport& report) {
   std::vector<std::string> parts;
   if (report.files_changed > 0) parts.push_back(Plural(report.files_changed, "new deletion vector"));
   if (report.files_dropped > 0) parts.push_back(Plural(report.files_dropped, "file") + " dropped");
@@ -21,7 +29,6 @@ std::string ChangeText(std::string_view verb, uint64_t rows, const ChangeReport&
     parts.push_back(fmt::format("{} added, {}", Plural(report.files_added, "file"),
                                 SizeText(static_cast<int64_t>(report.bytes_added))));
   }
-  std::string text = fmt::format("{} {}", verb, Plural(rows, "row"));
   const uint64_t touched = report.files_changed + report.files_dropped;
   if (touched > 0) text += fmt::format(" in {}", Plural(touched, "file"));
   for (size_t i = 0; i < parts.size(); ++i) text += (i == 0 ? " (" : ", ") + parts[i];
@@ -45,32 +52,60 @@ Json ChangeJson(const ChangeReport& report) {
 
 Result<void> RunWrite(Session& session) {
   const WriteArguments& write = session.arguments.write;
+  WritableTable& table = *session.writable;
+  const KeyedRowsRequest rows{.files = write.files,
+                              .format = write.file_format,
+                              .key = write.key,
+                              .ignore_unknown_columns = write.ignore_unknown_columns,
+                              .branch = write.branch,
+                              .dry_run = write.dry_run};
   Result<ChangeReport> report{ChangeReport()};
   std::string_view done, would;
-  uint64_t ChangeReport::* rows = nullptr;
+  uint64_t ChangeReport::* counted = nullptr;  // null: rows of several kinds
   switch (session.arguments.command) {
     case Command::kAppend:
-      report = session.writable->Append({.files = write.files,
-                                         .format = write.file_format,
-                                         .ignore_unknown_columns = write.ignore_unknown_columns,
-                                         .branch = write.branch,
-                                         .dry_run = write.dry_run});
-      std::tie(done, would, rows) = std::tuple("appended", "would append", &ChangeReport::rows_added);
+      report = table.Append({.files = write.files,
+                             .format = write.file_format,
+                             .ignore_unknown_columns = write.ignore_unknown_columns,
+                             .branch = write.branch,
+                             .dry_run = write.dry_run});
+      std::tie(done, would, counted) = std::tuple("appended", "would append", &ChangeReport::rows_added);
       break;
     case Command::kUpdate:
-      report = session.writable->Update(
-          {.set = write.set, .where = write.where, .branch = write.branch, .dry_run = write.dry_run});
-      std::tie(done, would, rows) = std::tuple("updated", "would update", &ChangeReport::rows_updated);
+      report = table.Update({.set = write.set, .where = write.where, .branch = write.branch, .dry_run = write.dry_run});
+      std::tie(done, would, counted) = std::tuple("updated", "would update", &ChangeReport::rows_updated);
+      break;
+    case Command::kUpsert:
+      report = table.Upsert({.rows = rows, .delete_when = write.delete_when, .strict = write.strict});
+      std::tie(done, would) = std::tuple("upserted", "would upsert");
+      break;
+    case Command::kMerge:
+      report = table.Merge({.rows = rows,
+                            .matched_delete = write.matched_delete,
+                            .matched_update = write.matched_update,
+                            .matched_update_all = write.matched_update_all,
+                            .matched_update_when = write.matched_update_when,
+                            .not_matched_insert = write.not_matched_insert});
+      std::tie(done, would) = std::tuple("merged", "would merge");
       break;
     default:
-      report = session.writable->Delete({.where = write.where, .branch = write.branch, .dry_run = write.dry_run});
-      std::tie(done, would, rows) = std::tuple("deleted", "would delete", &ChangeReport::rows_deleted);
+      if (write.keys_file.empty()) {
+        report = table.Delete({.where = write.where, .branch = write.branch, .dry_run = write.dry_run});
+      } else {
+        KeyedRowsRequest keys = rows;
+        keys.files = {write.keys_file};
+        report = table.DeleteKeys({.rows = std::move(keys)});
+      }
+      std::tie(done, would, counted) = std::tuple("deleted", "would delete", &ChangeReport::rows_deleted);
       break;
   }
   if (!report) return std::unexpected(std::move(report).error());
   session.progress.Clear();
   if (session.arguments.json) return session.out.Write(JsonText(ChangeJson(*report)));
-  return session.out.Write(ChangeText(write.dry_run ? would : done, (*report).*rows, *report));
+  const std::string_view verb = write.dry_run ? would : done;
+  std::string text =
+      counted == nullptr ? MixedRows(verb, *report) : fmt::format("{} {}", verb, Plural((*report).*counted, "row"));
+  return session.out.Write(ChangeText(std::move(text), *report));
 }
 
 }  // namespace delenda::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,27 +14,41 @@ class App;
 namespace delenda::cli {
 
 struct WriteArguments {
-  std::string where;  // delete, update
+  std::string where;  // delete, update: empty for delete with keys
   std::string branch = "main";
   bool dry_run = false;
   std::vector<std::string> assignments;                  // update: as they were typed
   std::vector<std::pair<std::string, std::string>> set;  // and understood
-  std::vector<std::string> files;                        // append
+  std::vector<std::string> files;                        // append, upsert, merge
   std::string file_format;                               // empty: as the names of the files say
   bool ignore_unknown_columns = false;
+  std::string keys_file;         // delete: instead of `where`
+  std::string key_text;          // delete, upsert, merge: names of columns, as they were typed
+  std::vector<std::string> key;  // and understood
+  std::string delete_when;       // upsert
+  bool strict = false;           // upsert
+  std::string matched_delete;    // merge, as are those below
+  std::vector<std::string> matched_assignments;
+  std::vector<std::pair<std::string, std::string>> matched_update;
+  bool matched_update_all = false;
+  std::string matched_update_when;
+  std::optional<std::string> not_matched_insert;
 };
 
 struct WriteCommands {
   CLI::App* remove = nullptr;  // "delete" is no name in C++
   CLI::App* append = nullptr;
   CLI::App* update = nullptr;
+  CLI::App* upsert = nullptr;
+  CLI::App* merge = nullptr;
 };
 
-// Adds the commands delete, append and update. `add_table`: adds TABLE and the options that all commands have.
+// Adds the commands delete, append, update, upsert and merge. `add_table`: adds TABLE and the options that all commands
+// have.
 WriteCommands AddWriteCommands(CLI::App& app, WriteArguments& arguments,
                                const std::function<void(CLI::App&)>& add_table);
 
 // Throws CLI::ValidationError for what CLI11 cannot check by itself.
-void UnderstandWrite(WriteArguments& arguments);
+void UnderstandWrite(const WriteCommands& commands, WriteArguments& arguments);
 
 }  // namespace delenda::cli

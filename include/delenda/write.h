@@ -20,8 +20,8 @@ namespace delenda {
 struct ChangeReport {
   bool is_dry_run = false;
   std::optional<int64_t> snapshot_id = {};  // not set: there was nothing to change, or a dry run
-  uint64_t rows_added = 0;
-  uint64_t rows_deleted = 0;
+  uint64_t rows_added = 0;                  // rows that are new; those of updates are not among them
+  uint64_t rows_deleted = 0;                // nor are they among these
   uint64_t rows_updated = 0;
   uint64_t files_added = 0;    // data files
   uint64_t files_dropped = 0;  // data files of which no live row is left
@@ -35,6 +35,50 @@ struct DeleteRequest {
   std::string where = {};  // which rows, as in ScanOptions; empty: all
   std::string branch = "main";
   bool dry_run = false;
+};
+
+// Rows in files that are told apart by some of their columns. The files are Parquet, Arrow IPC, CSV (with a header
+// line; all texts are parsed) or JSON lines; "-" is standard input. Columns are matched by name.
+struct KeyedRowsRequest {
+  std::vector<std::string> files = {};  // in order
+  std::string format = {};              // of all files: parquet, arrow, csv, jsonl; empty: as each name's end says
+  // Columns of the table and of the files, not nested and not float or double. Two rows have the same key if all of
+  // them are equal; NULL equals NULL.
+  std::vector<std::string> key = {};
+  bool ignore_unknown_columns = false;  // else a column that neither the table has nor a condition names is an error
+  // Bytes that rows and keys may take; more go to files without a name in `temp_folder` (empty: TMPDIR, else /tmp).
+  uint64_t memory = uint64_t{256} << 20;
+  std::string temp_folder = {};
+  std::string branch = "main";
+  bool dry_run = false;  // read and check every row, change nothing
+};
+
+struct DeleteKeysRequest {
+  // Empty key: all columns of the files. Other columns than the key are ignored.
+  KeyedRowsRequest rows = {};
+};
+
+struct UpsertRequest {
+  KeyedRowsRequest rows = {};
+  // Rows of the files for which this filter is true only delete. It looks at columns of the table and others of the
+  // files (which are texts in CSV and JSON lines). Empty: none.
+  std::string delete_when = {};
+  bool strict = false;  // a key that is there twice, in the files or in the table, is an error
+};
+
+// Clauses apply to a row in this order, the first whose condition holds; conditions and values see the table's columns
+// by their names, and those of the files as source.NAME.
+struct MergeRequest {
+  KeyedRowsRequest rows = {};
+  std::string matched_delete = {};  // condition; empty: no row is deleted
+  // Columns of rows with a key of the files, and their values as UpdateRequest::set. `matched_update_all`: all columns
+  // get the files' values; those in `matched_update` get theirs.
+  std::vector<std::pair<std::string, std::string>> matched_update = {};
+  bool matched_update_all = false;
+  std::string matched_update_when = {};  // condition; empty: all
+  // Condition (it sees source.NAME only) for rows of the files whose key the table lacks; empty: all. Not set: none is
+  // inserted.
+  std::optional<std::string> not_matched_insert = {};
 };
 
 struct AppendRequest {
@@ -86,6 +130,19 @@ class WritableTable {
   // Gives rows new values; they keep their _row_id. NotFound for an unknown column; InvalidArgument for a value that
   // can't be computed or does not fit. Other errors as Delete.
   Result<ChangeReport> Update(const UpdateRequest& request);
+
+  // Deletes the rows whose keys are in files. Errors: those of Append for the files and of Delete; NotFound,
+  // InvalidArgument for a key column.
+  Result<ChangeReport> DeleteKeys(const DeleteKeysRequest& request);
+
+  // Rows of files replace those with the same key, which keep their _row_id, or are inserted; of several rows of the
+  // files with one key the last one counts. A key never gets two rows, whatever others write meanwhile. Errors: those
+  // of DeleteKeys and of filters; ValidationFailed: strict, and a key with several rows in the table.
+  Result<ChangeReport> Upsert(const UpsertRequest& request);
+
+  // Rows of files update or delete those with the same key, or are inserted. InvalidArgument: two rows of the files
+  // with one key. Other errors as Upsert and Update.
+  Result<ChangeReport> Merge(const MergeRequest& request);
 
   const std::string& location() const;  // as the metadata says it
   // What was asked of storage since Open began.

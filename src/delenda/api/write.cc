@@ -7,8 +7,11 @@
 #include "delenda/commit/table_session.h"
 #include "delenda/formats/parquet/arrow_status.h"
 #include "delenda/ops/append_rows.h"
+#include "delenda/ops/delete_keys.h"
 #include "delenda/ops/delete_rows.h"
+#include "delenda/ops/merge_rows.h"
 #include "delenda/ops/update_rows.h"
+#include "delenda/ops/upsert_rows.h"
 #include "delenda/write/row_source.h"
 
 namespace delenda {
@@ -36,6 +39,20 @@ Result<std::shared_ptr<catalog::CommitPoint>> FindCommitPoint(std::string_view l
   const auto place = DELENDA_TRY(api::FindTable(location, options, io));
   if (place.catalog) return place.catalog->Open(place.name);
   return catalog::MakeFolderCommitPoint(std::move(io), place.path);
+}
+
+// What the options of the operations by key have in common.
+template <typename Options>
+Result<Options> ToOptions(const KeyedRowsRequest& request) {
+  Options options;
+  options.files = request.files;
+  if (!request.format.empty()) options.format = DELENDA_TRY(write::RowFormatFromName(request.format));
+  options.key = request.key;
+  options.memory_budget = request.memory;
+  options.temp_folder = request.temp_folder;
+  options.branch = request.branch;
+  options.dry_run = request.dry_run;
+  return options;
 }
 
 }  // namespace
@@ -90,6 +107,38 @@ Result<ChangeReport> WritableTable::Update(const UpdateRequest& request) {
     return ToReport(DELENDA_TRY(ops::UpdateRows(
         *impl_->session,
         {.where = request.where, .set = request.set, .branch = request.branch, .dry_run = request.dry_run})));
+  });
+}
+
+// The rows come from where the caller is, as for Append.
+
+Result<ChangeReport> WritableTable::DeleteKeys(const DeleteKeysRequest& request) {
+  return parquet::Guarded([&]() -> Result<ChangeReport> {
+    const auto options = DELENDA_TRY(ToOptions<ops::DeleteKeysOptions>(request.rows));
+    return ToReport(DELENDA_TRY(ops::DeleteKeys(*impl_->session, *impl_->storage.counter, options)));
+  });
+}
+
+Result<ChangeReport> WritableTable::Upsert(const UpsertRequest& request) {
+  return parquet::Guarded([&]() -> Result<ChangeReport> {
+    auto options = DELENDA_TRY(ToOptions<ops::UpsertOptions>(request.rows));
+    options.ignore_unknown_columns = request.rows.ignore_unknown_columns;
+    options.delete_when = request.delete_when;
+    options.strict = request.strict;
+    return ToReport(DELENDA_TRY(ops::UpsertRows(*impl_->session, *impl_->storage.counter, options)));
+  });
+}
+
+Result<ChangeReport> WritableTable::Merge(const MergeRequest& request) {
+  return parquet::Guarded([&]() -> Result<ChangeReport> {
+    auto options = DELENDA_TRY(ToOptions<ops::MergeOptions>(request.rows));
+    options.ignore_unknown_columns = request.rows.ignore_unknown_columns;
+    options.matched_delete = request.matched_delete;
+    options.matched_update = request.matched_update;
+    options.matched_update_all = request.matched_update_all;
+    options.matched_update_when = request.matched_update_when;
+    options.not_matched_insert = request.not_matched_insert;
+    return ToReport(DELENDA_TRY(ops::MergeRows(*impl_->session, *impl_->storage.counter, options)));
   });
 }
 

@@ -1,0 +1,42 @@
+// DELETE of the rows whose keys a file holds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "delenda/base/result.h"
+#include "delenda/commit/table_session.h"
+#include "delenda/io/file_io.h"
+#include "delenda/ops/row_change.h"
+#include "delenda/write/row_source.h"
+
+namespace delenda::ops {
+
+struct DeleteKeysOptions {
+  std::vector<std::string> files;                         // "-": standard input
+  std::optional<write::RowFormat> format = std::nullopt;  // of all files; not set: as their names say
+  // Columns of the table and of the files; other columns of the files are ignored. Empty: all columns of the files.
+  std::vector<std::string> key;
+  std::string branch = "main";
+  bool dry_run = false;                          // find the rows, commit nothing
+  uint64_t memory_budget = uint64_t{256} << 20;  // KeyedSourceOptions
+  std::string temp_folder = {};
+};
+
+// Deletes every live row that has one of the keys, in whatever partition; NULL equals NULL. Of the table, only files
+// that may hold one of the keys are read, and of these the key columns.
+//
+// EXAMPLE  keys.csv "id\n3\n7\n3\n"; ids of a.parquet 0 to 9, of b.parquet 10 to 19  →  a.parquet gets the vector {3,
+// 7},
+//          2 rows deleted; b.parquet is not opened.
+//
+// A pure delete: it merges with those of others. Serializable (property write.delete.isolation-level): if others add
+// rows with these keys meanwhile, they are looked for again.
+//
+// `files`: where the keys come from. Errors: those of KeyedSource::Read and of scanning; NotSupported below format
+// version 3; CommitConflict.
+Result<RowChange> DeleteKeys(commit::TableSession& session, io::FileIO& files, const DeleteKeysOptions& options);
+
+}  // namespace delenda::ops

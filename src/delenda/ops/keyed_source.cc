@@ -1,0 +1,224 @@
+#include "delenda/ops/keyed_source.h"
+
+#include <arrow/memory_pool.h>
+#include <arrow/record_batch.h>
+#include <arrow/type.h>
+
+#include <algorithm>
+#include <deque>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "delenda/formats/parquet/arrow_status.h"
+#include "delenda/ops/source_files.h"
+#include "delenda/read/arrow_type.h"
+#include "delenda/read/row_key.h"
+#include "delenda/read/row_match.h"
+#include "delenda/read/row_spill.h"
+#include "delenda/read/selection.h"
+
+namespace delenda::ops {
+namespace {
+
+using BatchRef = std::shared_ptr<arrow::RecordBatch>;
+
+constexpr uint64_t kLeastSourceBudget = 64 * 1024;
+constexpr uint64_t kLeastSourceBlock = 4096;
+// What a key takes beside its row, about: its slot, its place among the rows, and its value for pruning.
+constexpr uint64_t kBytesOfKey = 80;
+constexpr uint64_t kMostParts = 16;  // at a time
+constexpr int kDeepestCut = 6;
+
+std::string TemporaryFolder(const std::string& wanted) {
+  if (!wanted.empty()) return wanted;
+  std::error_code error;
+  const auto folder = std::filesystem::temp_directory_path(error).string();
+  return error ? "/tmp" : folder;  // TMPDIR is no folder; an error comes when one is needed
+}
+
+}  // namespace
+
+struct KeyedSource::State {
+  KeyedSourceOptions options;
+  std::vector<Field> table_fields;
+  Schema schema;
+  std::vector<int> key_columns;  // of schema
+  CancelToken cancel;
+  read::SpillContext spill;
+  uint64_t rows = 0;
+  std::deque<read::RowBuffer> parts;        // if there are several
+  std::shared_ptr<const KeyedRows> single;  // else
+
+  uint64_t part_bytes() const { return options.memory_budget / 2; }
+  // Its keys and rows take no more than a part may.
+  bool FitsInPart(const read::RowBuffer& part) const {
+    return part.bytes() + kBytesOfKey * static_cast<uint64_t>(part.rows()) <= part_bytes();
+  }
+
+  Result<read::RowBuffer> ReadAll(SourceFiles& files, const Hooks& hooks);
+  Result<void> Cut(read::RowBuffer all);
+  Result<KeyedRows> Load(read::RowBuffer& part) const;
+};
+
+Result<read::RowBuffer> KeyedSource::State::ReadAll(SourceFiles& files, const Hooks& hooks) {
+  read::RowBuffer all(spill, std::make_shared<read::SpillFile>(spill), part_bytes());
+  while (auto batch = DELENDA_TRY(files.Next())) {
+    if (cancel.cancelled()) return Cancelled("stopped while rows were read; nothing was changed");
+    rows += static_cast<uint64_t>(batch->num_rows());
+    DELENDA_TRY(all.Append(std::move(batch)));
+    if (hooks.progress) hooks.progress({.stage = "read", .done = rows, .total = 0});
+  }
+  return all;
+}
+
+// Parts that are too large are cut again. One that a single key fills is not made smaller by it, and needs not be: only
+// its last row is held.
+Result<void> KeyedSource::State::Cut(read::RowBuffer all) {
+  struct Large {
+    read::RowBuffer rows;
+    int depth = 0;
+  };
+  std::deque<Large> large;
+  large.push_back({.rows = std::move(all)});
+  const read::MatchContext context{.spill = &spill, .columns = {}, .table_bytes = part_bytes(), .cancel = cancel};
+  while (!large.empty()) {
+    Large next = std::move(large.front());
+    large.pop_front();
+    const uint64_t needed = next.rows.bytes() + kBytesOfKey * static_cast<uint64_t>(next.rows.rows());
+    const size_t count = std::clamp<uint64_t>(needed * 3 / 2 / part_bytes() + 1, 2, kMostParts);
+    auto cut = DELENDA_TRY(read::CutByHash(context, key_columns, read::RowClass::kAll, count, next.depth,
+                                           [&] { return next.rows.Pop(); }));
+    cut.pop_back();  // rows of no key: none
+    for (read::RowBuffer& part : cut) {
+      if (part.rows() == 0) continue;
+      if (FitsInPart(part) || next.depth == kDeepestCut) {
+        parts.push_back(std::move(part));
+      } else {
+        large.push_back({.rows = std::move(part), .depth = next.depth + 1});
+      }
+    }
+  }
+  return {};
+}
+
+// Two passes: the first finds the last row of each key, the second takes these rows.
+Result<KeyedRows> KeyedSource::State::Load(read::RowBuffer& part) const {
+  KeyedRows loaded {
+    .keys = DELENDA_TRY(read::KeyTable::ForColumns(schema, options.key))
+    , .batches = {}, .row_of = {}
+  };
+  std::vector<uint64_t> last_of;  // by key number, counted over the part
+  uint64_t row_number = 0;
+  const auto add = [&](const BatchRef& batch) -> Result<void> {
+    if (cancel.cancelled()) return Cancelled("stopped at the caller's request");
+    const auto columns = DELENDA_TRY(loaded.keys.ColumnsOf(schema, *batch));
+    const auto numbers = DELENDA_TRY(loaded.keys.Add(columns, batch->num_rows()));
+    const auto known = last_of.size();
+    last_of.resize(static_cast<size_t>(loaded.keys.size()));
+    std::vector<bool> seen(options.is_unique ? last_of.size() - known : 0);
+    for (size_t row = 0; row < numbers.size(); ++row) {
+      const auto number = static_cast<size_t>(numbers[row]);
+      if (options.is_unique && (number < known || seen[number - known])) {
+        return InvalidArgument("the key {} is there more than once in the rows that were given",
+                               read::KeyText(*batch, key_columns, static_cast<int64_t>(row)));
+      }
+      if (options.is_unique) seen[number - known] = true;
+      last_of[number] = row_number++;
+    }
+    return {};
+  };
+  DELENDA_TRY(part.ForEach(add));
+  if (options.only_keys) return loaded;
+
+  loaded.row_of.resize(last_of.size());
+  const bool has_repeated = row_number != last_of.size();
+  row_number = 0;
+  const auto take = [&](const BatchRef& batch) -> Result<void> {
+    if (cancel.cancelled()) return Cancelled("stopped at the caller's request");
+    const int64_t count = batch->num_rows();
+    const auto at = static_cast<uint32_t>(loaded.batches.size());
+    if (!has_repeated) {
+      // Keys were numbered in the order of rows.
+      for (int64_t row = 0; row < count; ++row)
+        loaded.row_of[row_number++] = {.batch = at, .row = static_cast<uint32_t>(row)};
+      loaded.batches.push_back(batch);
+      return {};
+    }
+    const auto columns = DELENDA_TRY(loaded.keys.ColumnsOf(schema, *batch));
+    const auto numbers = DELENDA_TRY(loaded.keys.Find(columns, count));
+    uint32_t kept_rows = 0;
+    const auto kept = read::Selection::Where(count, [&](int64_t row) {
+      const auto number = static_cast<size_t>(numbers[static_cast<size_t>(row)]);
+      if (last_of[number] != row_number++) return false;
+      loaded.row_of[number] = {.batch = at, .row = kept_rows++};
+      return true;
+    });
+    if (auto left = DELENDA_TRY(read::KeepRows(batch, kept, spill.pool))) loaded.batches.push_back(std::move(left));
+    return {};
+  };
+  DELENDA_TRY(part.ForEach(take));
+  return loaded;
+}
+
+KeyedSource::KeyedSource(std::unique_ptr<State> state) : state_(std::move(state)) {}
+KeyedSource::~KeyedSource() = default;
+KeyedSource::KeyedSource(KeyedSource&&) noexcept = default;
+KeyedSource& KeyedSource::operator=(KeyedSource&&) noexcept = default;
+
+Result<KeyedSource> KeyedSource::Read(io::FileIO& io, const Schema& table, KeyedSourceOptions options,
+                                      const Hooks& hooks) {
+  auto files = DELENDA_TRY(SourceFiles::Open(io, table,
+                                             {.files = options.files,
+                                              .format = options.format,
+                                              .key = options.key,
+                                              .looked_at = options.looked_at,
+                                              .ignore_unknown_columns = options.ignore_unknown_columns,
+                                              .only_keys = options.only_keys}));
+  options.key = files.key();
+  options.memory_budget = std::max(options.memory_budget, kLeastSourceBudget);
+  auto state = std::make_unique<State>();
+  state->table_fields = table.fields();
+  state->schema = files.schema();
+  // Floats as keys and the like are refused before rows are read.
+  DELENDA_TRY(read::KeyTable::ForColumns(state->schema, options.key));
+  arrow::FieldVector fields;
+  for (const Field& field : state->schema.fields()) fields.push_back(DELENDA_TRY(read::ToArrowField(field)));
+  for (const std::string& name : options.key) {
+    const auto found = std::ranges::find(state->schema.fields(), name, &Field::name);
+    state->key_columns.push_back(static_cast<int>(found - state->schema.fields().begin()));
+  }
+  state->cancel = hooks.cancel;
+  state->spill = {.schema = arrow::schema(std::move(fields)),
+                  .pool = arrow::default_memory_pool(),
+                  .folder = TemporaryFolder(options.temp_folder),
+                  .block_bytes = std::max(options.memory_budget / 128, kLeastSourceBlock)};
+  state->options = std::move(options);
+  auto all = DELENDA_TRY(state->ReadAll(files, hooks));
+  if (!all.spilled() && state->FitsInPart(all)) {
+    state->single = std::make_shared<const KeyedRows>(DELENDA_TRY(state->Load(all)));
+  } else {
+    DELENDA_TRY(state->Cut(std::move(all)));
+  }
+  return KeyedSource(std::move(state));
+}
+
+const Schema& KeyedSource::schema() const { return state_->schema; }
+const std::vector<std::string>& KeyedSource::key() const { return state_->options.key; }
+bool KeyedSource::Fits(const Schema& table) const { return table.fields() == state_->table_fields; }
+size_t KeyedSource::parts() const { return state_->single ? 1 : state_->parts.size(); }
+uint64_t KeyedSource::rows() const { return state_->rows; }
+uint64_t KeyedSource::spilled_bytes() const { return state_->spill.spilled_bytes; }
+
+Result<std::shared_ptr<const KeyedRows>> KeyedSource::Part(size_t part) {
+  if (state_->single) return state_->single;
+  return std::make_shared<const KeyedRows>(DELENDA_TRY(state_->Load(state_->parts[part])));
+}
+
+std::string KeyText(const KeyedSource& source, const arrow::RecordBatch& batch, int64_t row) {
+  std::vector<int> columns;
+  for (const std::string& name : source.key()) columns.push_back(batch.schema()->GetFieldIndex(name));
+  return read::KeyText(batch, columns, row);
+}
+
+}  // namespace delenda::ops

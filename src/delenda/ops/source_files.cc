@@ -1,0 +1,175 @@
+#include "delenda/ops/source_files.h"
+
+#include <arrow/record_batch.h>
+#include <arrow/type.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "delenda/write/input_stream.h"
+#include "delenda/write/json_rows.h"
+#include "delenda/write/schema_from_arrow.h"
+
+namespace delenda::ops {
+namespace {
+
+using BatchRef = std::shared_ptr<arrow::RecordBatch>;
+
+int32_t HighestId(const std::vector<Field>& fields) {
+  int32_t highest = 0;
+  for (const Field& field : fields) highest = std::max({highest, field.id, HighestId(field.type.fields())});
+  return highest;
+}
+
+bool SameButForCase(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::ranges::equal(a, b, [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+// As columns of files match those of tables: the exact name, else the only one that is equal but for case.
+std::shared_ptr<arrow::Field> FindField(const arrow::Schema& schema, std::string_view name) {
+  std::shared_ptr<arrow::Field> found;
+  int count = 0;
+  for (const auto& field : schema.fields()) {
+    if (field->name() == name) return field;
+    if (!SameButForCase(field->name(), name)) continue;
+    found = field;
+    ++count;
+  }
+  return count == 1 ? found : nullptr;
+}
+
+}  // namespace
+
+bool SourceFiles::IsJson(const std::string& path) const {
+  return (options_.format ? options_.format : write::RowFormatFromPath(path)) == write::RowFormat::kJsonLines;
+}
+
+Result<std::shared_ptr<write::RowSource>> SourceFiles::Peek(const std::string& path) {
+  if (path == "-" && peeked_input_) return peeked_input_;
+  std::shared_ptr<write::RowSource> source =
+      DELENDA_TRY(write::RowSource::Open(*io_, path, {.format = options_.format}));
+  if (path == "-") peeked_input_ = source;
+  return source;
+}
+
+Result<void> SourceFiles::TakeKeyFromFile() {
+  const std::string& path = options_.files.front();
+  if (IsJson(path)) {
+    if (path == "-") return InvalidArgument("JSON lines from standard input need their key columns named");
+    write::LineReader lines(DELENDA_TRY(write::OpenBytes(*io_, path)));
+    options_.key = DELENDA_TRY(WithContext(write::FirstMembers(lines), "file", path));
+  } else {
+    for (const auto& field : DELENDA_TRY(Peek(path))->schema()->fields()) options_.key.push_back(field->name());
+  }
+  if (options_.key.empty()) return InvalidArgument("{} has no columns to be the key", path);
+  return {};
+}
+
+// Only the files know the types of columns that the table lacks. JSON lines have none, and there they are texts.
+Result<std::vector<Field>> SourceFiles::FindLookedAt(const Schema& table) {
+  std::vector<Field> fields;
+  int32_t id = HighestId(table.fields());
+  std::vector<std::string> missing;
+  for (const std::string& name : options_.looked_at) {
+    if (table.FindByName(name).empty() && std::ranges::find(missing, name) == missing.end()) missing.push_back(name);
+  }
+  for (const std::string& name : missing) {
+    std::optional<Field> found;
+    bool is_text = false;
+    for (const std::string& path : options_.files) {
+      if (IsJson(path)) {
+        is_text = true;
+        continue;
+      }
+      const auto source = DELENDA_TRY(Peek(path));
+      const auto field = FindField(*source->schema(), name);
+      if (field == nullptr) continue;
+      const auto schema = DELENDA_TRY(WithContext(write::SchemaFromArrow(*arrow::schema({field})), "file", path));
+      found = schema.fields().front();
+      break;
+    }
+    if (!found && is_text) found = Field{.name = name, .type = TypeKind::kString};
+    if (!found) continue;  // binding the expression names those there are
+    if (found->type.is_nested())
+      return NotSupported("column '{}' is nested and not one of the table: expressions can't look at it", name);
+    found->id = ++id;
+    found->required = false;
+    fields.push_back(*std::move(found));
+  }
+  return fields;
+}
+
+Result<SourceFiles> SourceFiles::Open(io::FileIO& io, const Schema& table, SourceFilesOptions options) {
+  if (options.files.empty()) return InvalidArgument("there is no file with rows");
+  SourceFiles files(io, std::move(options));
+  SourceFilesOptions& wanted = files.options_;
+  const bool names_key = !wanted.key.empty();
+  if (!names_key) {
+    if (!wanted.only_keys) return InvalidArgument("no key column is named");
+    DELENDA_TRY(files.TakeKeyFromFile());
+  }
+  std::vector<Field> fields;
+  std::vector<int32_t> key_ids;
+  for (std::string& name : wanted.key) {
+    const auto path = table.FindByName(name);
+    if (path.empty()) {
+      return NotFound("the table has no column '{}' to be the key{}", name,
+                      names_key ? "" : ": name the columns of the file that are the key");
+    }
+    if (path.size() != 1) return InvalidArgument("key column '{}' is nested: keys are columns of the table", name);
+    name = path[0]->name;
+    key_ids.push_back(path[0]->id);
+    if (wanted.only_keys) fields.push_back(*path[0]);
+  }
+  if (wanted.only_keys) {
+    if (names_key) wanted.ignore_unknown_columns = true;
+  } else {
+    fields = table.fields();
+    for (Field& field : fields) {
+      if (std::ranges::find(key_ids, field.id) == key_ids.end()) field.required = false;
+    }
+    for (Field& field : DELENDA_TRY(files.FindLookedAt(table))) fields.push_back(std::move(field));
+  }
+  files.schema_ = DELENDA_TRY(Schema::Make(table.id(), std::move(fields)));
+  return files;
+}
+
+Result<void> SourceFiles::OpenNext() {
+  const std::string& path = options_.files[next_file_++];
+  if (path == "-" && peeked_input_) {
+    source_ = peeked_input_;
+  } else {
+    source_ = DELENDA_TRY(write::RowSource::Open(
+        *io_, path,
+        {.format = options_.format, .table = schema_, .ignore_unknown_columns = options_.ignore_unknown_columns}));
+  }
+  for (const std::string& name : options_.key) {
+    // It would be NULL in every row, which is a key too.
+    if (FindField(*source_->schema(), name) == nullptr)
+      return InvalidArgument("there is no column '{}', which is the key", name);
+  }
+  conformer_ = DELENDA_TRY(write::RowConformer::Make(
+      *source_->schema(), schema_,
+      {.ignore_unknown_columns = options_.ignore_unknown_columns, .parse_text = source_->is_text()}));
+  return {};
+}
+
+Result<BatchRef> SourceFiles::NextOfFile() {
+  if (!source_) DELENDA_TRY(OpenNext());
+  const auto batch = DELENDA_TRY(source_->Next());
+  if (batch == nullptr) return BatchRef();
+  return conformer_->Conform(*batch);
+}
+
+Result<BatchRef> SourceFiles::Next() {
+  while (source_ || next_file_ < options_.files.size()) {
+    const std::string& path = options_.files[source_ ? next_file_ - 1 : next_file_];
+    auto batch = DELENDA_TRY(WithContext(NextOfFile(), "file", path));
+    if (batch) return batch;
+    source_.reset();
+  }
+  return BatchRef();
+}
+
+}  // namespace delenda::ops

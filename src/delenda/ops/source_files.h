@@ -1,0 +1,61 @@
+// Files of rows as one stream of batches of a table's columns, and of columns that only expressions look at.
+#pragma once
+
+#include <arrow/type_fwd.h>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "delenda/base/result.h"
+#include "delenda/io/file_io.h"
+#include "delenda/model/type.h"
+#include "delenda/write/row_conform.h"
+#include "delenda/write/row_source.h"
+
+namespace delenda::ops {
+
+struct SourceFilesOptions {
+  std::vector<std::string> files;
+  std::optional<write::RowFormat> format = std::nullopt;
+  std::vector<std::string> key;
+  std::vector<std::string> looked_at = {};
+  bool ignore_unknown_columns = false;
+  bool only_keys = false;
+};
+
+// The options are those of KeyedSourceOptions (ops/keyed_source.h). One file is open at a time.
+class SourceFiles {
+ public:
+  // `io` must outlive it. Errors as KeyedSource::Read, as far as schemas tell.
+  static Result<SourceFiles> Open(io::FileIO& io, const Schema& table, SourceFilesOptions options);
+
+  // KeyedSource::schema.
+  const Schema& schema() const { return schema_; }
+  const std::vector<std::string>& key() const { return options_.key; }
+  // Batches of schema(); null after the last file. Errors name the file.
+  Result<std::shared_ptr<arrow::RecordBatch>> Next();
+
+ private:
+  SourceFiles(io::FileIO& io, SourceFilesOptions options) : io_(&io), options_(std::move(options)) {}
+
+  bool IsJson(const std::string& path) const;
+  // A source whose schema is looked at before its rows are read; standard input stays open.
+  Result<std::shared_ptr<write::RowSource>> Peek(const std::string& path);
+  Result<void> TakeKeyFromFile();
+  Result<std::vector<Field>> FindLookedAt(const Schema& table);
+  Result<void> OpenNext();
+  Result<std::shared_ptr<arrow::RecordBatch>> NextOfFile();
+
+  io::FileIO* io_;
+  SourceFilesOptions options_;
+  Schema schema_;
+  size_t next_file_ = 0;
+  std::shared_ptr<write::RowSource> peeked_input_;  // standard input
+  std::shared_ptr<write::RowSource> source_;
+  std::optional<write::RowConformer> conformer_;
+};
+
+}  // namespace delenda::ops

@@ -1,0 +1,154 @@
+#include "delenda/ops/upsert_rows.h"
+
+#include <arrow/array.h>
+#include <arrow/array/builder_primitive.h>
+#include <arrow/record_batch.h>
+#include <arrow/type.h>
+
+#include <memory>
+#include <utility>
+
+#include "delenda/commit/intent.h"
+#include "delenda/formats/parquet/arrow_status.h"
+#include "delenda/model/expression.h"
+#include "delenda/ops/changed_files.h"
+#include "delenda/ops/key_scan.h"
+#include "delenda/ops/keyed_rows_writer.h"
+#include "delenda/ops/keyed_source.h"
+#include "delenda/ops/new_rows.h"
+#include "delenda/ops/row_condition.h"
+
+namespace delenda::ops {
+namespace {
+
+// The live rows of the table that have one key.
+struct Matched {
+  int64_t row_id = KeyedRowsWriter::kNewRow;  // the lowest
+  uint32_t rows = 0;
+};
+
+class Upserter {
+ public:
+  Upserter(commit::TableSession& session, KeyedSource& source, const UpsertOptions& options)
+      : session_(session), source_(source), options_(options) {}
+
+  Result<std::variant<RowChange, commit::LookAgain>> Run() {
+    DELENDA_TRY(CheckDeletes(session_, options_.branch));
+    DELENDA_TRY(CheckColumnsStayed(source_, session_));
+    // Nothing hangs on it: the keys decide at any level. But a wrong word must not pass.
+    DELENDA_TRY(session_.IsolationOf("merge"));
+    if (!options_.delete_when.empty())
+      deletes_ = DELENDA_TRY(RowCondition::Make(options_.delete_when, source_.schema()));
+    writer_ = DELENDA_TRY(KeyedRowsWriter::Make(session_, source_, options_.dry_run));
+    for (size_t part = 0; part < source_.parts(); ++part) {
+      const auto rows = DELENDA_TRY(source_.Part(part));
+      const auto matched = DELENDA_TRY(FindMatched(rows));
+      DELENDA_TRY(WriteRows(*rows, matched));
+    }
+    commit::Intent intent;
+    intent.branch = options_.branch;
+    intent.base_snapshot_id = session_.head(options_.branch);
+    intent.deletes = joined_.Take();
+    change_.is_dry_run = options_.dry_run;
+    CountChanged(intent.deletes, change_);
+    // A key with several rows: one is updated, the others are gone.
+    change_.rows_deleted = DeletedRows(intent.deletes) - change_.rows_updated;
+    if (options_.dry_run || (intent.deletes.empty() && change_.rows_added == 0)) return change_;
+    intent.added_files = DELENDA_TRY(writer_->Finish());
+    CountAdded(intent.added_files, change_);
+    intent.operation = intent.added_files.empty() ? commit::Operation::kDelete
+                       : intent.deletes.empty()   ? commit::Operation::kAppend
+                                                  : commit::Operation::kOverwrite;
+    // Of rows that others add only those with the same keys matter, and these always.
+    intent.isolation = commit::Isolation::kSnapshot;
+    AddedKeyCheck check(session_, source_, plan_);
+    intent.touches_added = [&](const std::vector<ContentFile>& added) { return check.Touches(added); };
+    return CommitChange(session_, intent, writer_->staged(), change_);
+  }
+
+ private:
+  Result<std::vector<Matched>> FindMatched(const std::shared_ptr<const KeyedRows>& rows) {
+    std::vector<Matched> matched(static_cast<size_t>(rows->keys.size()));
+    auto scan = DELENDA_TRY(KeyScan::Start(session_, options_.branch, rows, source_.key(), KeyScanColumns::kKey,
+                                           {"_row_id", "_file", "_pos"}));
+    const int first = scan.columns();
+    plan_ = scan.plan();
+    ChangedFiles changed(*plan_);
+    for (auto batch = DELENDA_TRY(scan.Next()); batch.rows; batch = DELENDA_TRY(scan.Next())) {
+      const auto& row_ids = static_cast<const arrow::Int64Array&>(*batch.rows->column(first));
+      for (size_t i = 0; i < batch.numbers.size(); ++i) {
+        Matched& match = matched[static_cast<size_t>(batch.numbers[i])];
+        if (++match.rows > 1 && options_.strict) return SeveralRows(*rows, batch.numbers[i]);
+        const auto row = static_cast<int64_t>(i);
+        // Files older than format version 3 have none.
+        if (row_ids.IsNull(row)) continue;
+        if (match.row_id == KeyedRowsWriter::kNewRow || row_ids.Value(row) < match.row_id)
+          match.row_id = row_ids.Value(row);
+      }
+      DELENDA_TRY(changed.Add(static_cast<const arrow::StringArray&>(*batch.rows->column(first + 1)),
+                              static_cast<const arrow::Int64Array&>(*batch.rows->column(first + 2))));
+    }
+    joined_.Add(DELENDA_TRY(changed.Deletes(session_)));
+    return matched;
+  }
+
+  std::unexpected<Error> SeveralRows(const KeyedRows& rows, int64_t number) const {
+    const read::RowRef ref = rows.row_of[static_cast<size_t>(number)];
+    return ValidationFailed("the table has more than one row with the key {}; without strict they would become one",
+                            KeyText(source_, *rows.batches[ref.batch], ref.row));
+  }
+
+  Result<void> WriteRows(const KeyedRows& rows, const std::vector<Matched>& matched) {
+    for (const auto& batch : rows.batches) {
+      const int64_t count = batch->num_rows();
+      const auto columns = DELENDA_TRY(rows.keys.ColumnsOf(source_.schema(), *batch));
+      const auto numbers = DELENDA_TRY(rows.keys.Find(columns, count));
+      read::Selection written(count, true);
+      if (deletes_) {
+        written = DELENDA_TRY(deletes_->Matches(*batch));
+        written.Invert();
+      }
+      std::vector<int64_t> row_ids;
+      for (int64_t row = 0; row < count; ++row) {
+        if (!written.Kept(row)) continue;
+        const Matched& match = matched[static_cast<size_t>(numbers[static_cast<size_t>(row)])];
+        ++(match.rows > 0 ? change_.rows_updated : change_.rows_added);
+        row_ids.push_back(match.row_id);
+      }
+      DELENDA_TRY(writer_->Write(batch, written, row_ids));
+      if (session_.hooks().progress)
+        session_.hooks().progress({.stage = "upsert", .done = change_.rows_updated + change_.rows_added, .total = 0});
+    }
+    return {};
+  }
+
+  commit::TableSession& session_;
+  KeyedSource& source_;
+  const UpsertOptions& options_;
+  std::optional<RowCondition> deletes_;
+  std::optional<KeyedRowsWriter> writer_;
+  std::shared_ptr<const plan::ScanPlan> plan_;
+  JoinedDeletes joined_;
+  RowChange change_;
+};
+
+}  // namespace
+
+Result<RowChange> UpsertRows(commit::TableSession& session, io::FileIO& files, const UpsertOptions& options) {
+  if (options.key.empty()) return InvalidArgument("an upsert needs at least one key column");
+  DELENDA_TRY(session.Refresh());
+  // Before rows are read: the answers would come late.
+  DELENDA_TRY(CheckDeletes(session, options.branch));
+  KeyedSourceOptions wanted{.files = options.files,
+                            .format = options.format,
+                            .key = options.key,
+                            .ignore_unknown_columns = options.ignore_unknown_columns,
+                            .is_unique = options.strict,
+                            .memory_budget = options.memory_budget,
+                            .temp_folder = options.temp_folder};
+  if (!options.delete_when.empty()) wanted.looked_at = ColumnNames(*DELENDA_TRY(ParseExpression(options.delete_when)));
+  auto source = DELENDA_TRY(KeyedSource::Read(files, session.schema(), std::move(wanted), session.hooks()));
+  return RunUntilCommitted(session, [&] { return Upserter(session, source, options).Run(); });
+}
+
+}  // namespace delenda::ops
