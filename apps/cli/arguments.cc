@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kDescription =
     "delenda reads lakehouse tables whose rows were deleted by deletion vectors, position deletes and equality "
     "deletes,\n"
-    "and deletes, updates and appends rows.\n"
+    "makes tables, and deletes, updates and appends rows.\n"
     "TABLE is the folder of an Apache Iceberg table (format version 1, 2 or 3), one of its *.metadata.json files, or\n"
     "catalog.namespace.table.";
 
@@ -421,6 +421,9 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
   const WriteCommands writes =
       AddWriteCommands(app, arguments.write, [&](CLI::App& command) { AddTable(command, arguments, texts); });
 
+  const TableCommands tables =
+      AddTableCommands(app, arguments.table_changes, [&](CLI::App& command) { AddTable(command, arguments, texts); });
+
   try {
     app.parse(argc, argv);
     if (scan->parsed()) arguments.command = Command::kScan;
@@ -434,7 +437,10 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
     if (writes.update->parsed()) arguments.command = Command::kUpdate;
     if (writes.upsert->parsed()) arguments.command = Command::kUpsert;
     if (writes.merge->parsed()) arguments.command = Command::kMerge;
+    if (tables.create->parsed()) arguments.command = Command::kCreate;
+    if (tables.upgrade->parsed()) arguments.command = Command::kUpgrade;
     UnderstandWrite(writes, arguments.write);
+    UnderstandTable(arguments.table_changes);
     Understand(arguments, texts);
     if (scan->parsed()) {
       CheckShard(*scan, arguments,
@@ -457,8 +463,8 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
     std::string message = error.what();
     if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-') {
       message = fmt::format(
-          "there is no command '{}': commands are scan, count, plan, changes, inspect, verify, delete, append and "
-          "update",
+          "there is no command '{}': commands are scan, count, plan, changes, inspect, verify, create, append, delete, "
+          "update and upgrade",
           argv[1]);
     }
     const Error usage(ErrorKind::kInvalidArgument, std::move(message));

@@ -14,11 +14,12 @@
 #include <variant>
 #include <vector>
 
+#include "cli/table_arguments.h"
 #include "cli/write_arguments.h"
 
 namespace delenda::cli {
 
-// Those from kDelete on change the table.
+// Those from kDelete on change a table; kCreate makes one.
 enum class Command : uint8_t {
   kScan,
   kCount,
@@ -30,7 +31,9 @@ enum class Command : uint8_t {
   kAppend,
   kUpdate,
   kUpsert,
-  kMerge
+  kMerge,
+  kUpgrade,
+  kCreate,
 };
 enum class InspectWhat : uint8_t { kSnapshots, kFiles, kDeletes, kRefs, kHistory, kDv };
 
@@ -61,16 +64,19 @@ struct Arguments {
   ChangeOptions range;             // changes, plan --changes
   ChangeReadOptions changes;       // of `range`
   std::optional<Follow> follow;
-  std::string output;          // scan, changes: a file; plan --shards: a folder. Empty: standard output
-  bool overwrite = false;      // of `output`
-  std::string file;            // inspect dv
-  bool all = false;            // inspect dv: every run
-  bool deep = false;           // verify: open files too
-  bool all_snapshots = false;  // verify
-  bool errors_only = false;    // verify: no warnings
-  WriteArguments write;        // delete, append, update, upsert, merge
+  std::string output;            // scan, changes: a file; plan --shards: a folder. Empty: standard output
+  bool overwrite = false;        // of `output`
+  std::string file;              // inspect dv
+  bool all = false;              // inspect dv: every run
+  bool deep = false;             // verify: open files too
+  bool all_snapshots = false;    // verify
+  bool errors_only = false;      // verify: no warnings
+  WriteArguments write;          // delete, append, update, upsert, merge
+  TableArguments table_changes;  // create, upgrade
 
-  bool ChangesTable() const { return command >= Command::kDelete; }
+  bool ChangesTable() const {
+    return command >= Command::kDelete && command != Command::kCreate;
+  }
 };
 
 // Parses the command line. An int is the exit code of a program that has said all it had to: help, version, usage

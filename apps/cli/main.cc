@@ -59,6 +59,8 @@ Result<void> RunCommand(Session& session) {
     case Command::kChanges: return session.arguments.follow ? RunFollow(session) : RunChanges(session);
     case Command::kInspect: return RunInspect(session);
     case Command::kVerify: return RunVerify(session);
+    case Command::kCreate: return RunCreate(session);
+    case Command::kUpgrade: return RunUpgrade(session);
     case Command::kDelete:
     case Command::kAppend:
     case Command::kUpdate:
@@ -109,7 +111,7 @@ int Run(const Arguments& arguments) {
     auto opened = WritableTable::Open(arguments.table, options);
     if (!opened) return fail(opened.error(), Phase::kOpen);
     writable = *std::move(opened);
-  } else {
+  } else if (arguments.command != Command::kCreate) {
     auto opened = Table::Open(arguments.table, options);
     if (!opened) return fail(opened.error(), Phase::kOpen);
     table = *std::move(opened);
@@ -131,7 +133,10 @@ int Run(const Arguments& arguments) {
   const auto done = RunCommand(session);
   progress.Clear();
   if (arguments.stats) {
-    stats.Add(table ? table->Io() : writable ? writable->Io() : shard ? shard->Io() : change_shard->Io());
+    if (table) stats.Add(table->Io());
+    if (writable) stats.Add(writable->Io());
+    if (shard) stats.Add(shard->Io());
+    if (change_shard) stats.Add(change_shard->Io());
     stats.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     static_cast<void>(error_output.Write(StatsText(stats, arguments.json)));
   }

@@ -19,7 +19,7 @@ struct Session {
   ProgressBar& progress;
   const CancelToken& cancel;
   const OpenOptions& open;          // of the table
-  const Table* table;               // null with --shard, and for commands that change a table
+  const Table* table;               // null with --shard, and for commands that make or change a table
   WritableTable* writable;          // for these; else null
   const Shard* shard;               // scan --shard; else null
   const ChangeShard* change_shard;  // changes --shard; else null
@@ -41,5 +41,7 @@ Result<void> RunChanges(Session& session);
 Result<void> RunFollow(Session& session);
 Result<void> RunVerify(Session& session);
 Result<void> RunWrite(Session& session);  // delete, append, update, upsert, merge
+Result<void> RunCreate(Session& session);
+Result<void> RunUpgrade(Session& session);
 
 }  // namespace delenda::cli

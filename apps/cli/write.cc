@@ -42,8 +42,8 @@ Json ChangeJson(const ChangeReport& report) {
                    {"rows-deleted", report.rows_deleted},   {"rows-updated", report.rows_updated},
                    {"rows-added", report.rows_added},       {"deletion-vectors", report.files_changed},
                    {"files-dropped", report.files_dropped}, {"files-added", report.files_added},
-                   {"bytes-added", report.bytes_added},     {"attempts", report.attempts},
-                   {"looked-again", report.looked_again}};
+                   {"bytes-added", report.bytes_added},     {"merged-files", report.files_merged},
+                   {"attempts", report.attempts},           {"looked-again", report.looked_again}};
   if (report.snapshot_id) document["snapshot-id"] = *report.snapshot_id;
   return document;
 }

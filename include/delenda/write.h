@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +27,7 @@ struct ChangeReport {
   uint64_t files_added = 0;    // data files
   uint64_t files_dropped = 0;  // data files of which no live row is left
   uint64_t files_changed = 0;  // data files that got a new deletion vector
+  uint64_t files_merged = 0;   // of these: whose vector holds what other writers deleted meanwhile, too
   uint64_t bytes_added = 0;    // of data files
   uint64_t attempts = 1;       // of the commit: more than 1 when other writers were faster
   uint64_t looked_again = 0;   // how often the rows were looked for again, since others had changed them
@@ -101,6 +103,74 @@ struct UpdateRequest {
   bool dry_run = false;
 };
 
+struct UpgradeRequest {
+  int32_t format_version = 3;  // 3 or 2
+  bool dry_run = false;
+};
+
+struct UpgradeReport {
+  bool is_dry_run = false;
+  int32_t from = 0, to = 0;  // format versions; equal: the table had it already, and nothing was changed
+  std::string metadata_path = {};
+  uint64_t attempts = 1;
+};
+
+struct CreateRequest {
+  // The columns, by one of these. `like`: those of a Parquet, Arrow IPC or JSON lines file (by the end of its name);
+  // JSON has long, double, boolean, string, structs and lists only. `schema_json`: a schema as Iceberg's metadata has
+  // it. `columns`: "id long NOT NULL, region string, tags list<string>, price decimal(9, 2) DEFAULT 0".
+  // Field ids are new ones in any case.
+  std::string like = {};
+  std::string schema_json = {};
+  std::string columns = {};
+  // "bucket(16, id), day(ts), region"; empty: not partitioned. Also truncate(N, c), year, month, hour and void.
+  std::string partition_by = {};
+  // Identifier fields. With `columns` and `like` they become required; a schema must say so itself.
+  std::vector<std::string> key = {};
+  std::map<std::string, std::string> properties = {};
+  // Where the files go; empty: where the catalog puts them. A table that is named by its folder lies in it.
+  std::string location = {};
+  int32_t format_version = 3;  // or 2
+  bool if_not_exists = false;  // a table that exists is no error, and stays as it is
+  bool dry_run = false;
+};
+
+// The table that was made, or was there.
+struct CreateReport {
+  struct Column {
+    int32_t id = 0;
+    std::string name;
+    std::string type;
+    bool required = false;
+    bool is_key = false;
+  };
+  struct PartitionField {
+    int32_t id = 0;
+    std::string name;
+    std::string transform;
+    std::string column;
+  };
+
+  bool is_dry_run = false;
+  bool created = false;  // false: it existed, or a dry run
+  std::string location = {};
+  std::string metadata_path = {};  // empty for a dry run
+  std::string uuid = {};
+  int32_t format_version = 0;
+  std::vector<Column> columns = {};
+  std::vector<PartitionField> partitioning = {};
+  std::map<std::string, std::string> properties = {};
+};
+
+// Makes a table without rows: in the folder `location`, or "catalog.namespace.table" in a catalog.
+//
+// EXAMPLE  auto made = delenda::CreateTable("lake.sales.orders", {.columns = "id long NOT NULL, ts timestamptz",
+//                                                                 .partition_by = "day(ts)", .key = {"id"}});
+//
+// AlreadyExists; InvalidArgument: columns, partitions, keys or properties that no table can have (the message says
+// which); NotFound: an unknown column or catalog; errors of storage.
+Result<CreateReport> CreateTable(std::string_view location, const CreateRequest& request, OpenOptions options = {});
+
 // A table to write to. Every change is one snapshot, on top of whatever the table is by then: others may write at the
 // same time, and rows that they change are never lost. Not thread-safe: use one object for each thread.
 //
@@ -143,6 +213,10 @@ class WritableTable {
   // Rows of files update or delete those with the same key, or are inserted. InvalidArgument: two rows of the files
   // with one key. Other errors as Upsert and Update.
   Result<ChangeReport> Merge(const MergeRequest& request);
+
+  // Makes the table one of a higher format version, without a snapshot. InvalidArgument: a lower one. CommitConflict,
+  // CommitStateUnknown as Delete.
+  Result<UpgradeReport> Upgrade(const UpgradeRequest& request = {});
 
   const std::string& location() const;  // as the metadata says it
   // What was asked of storage since Open began.

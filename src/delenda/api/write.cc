@@ -26,6 +26,7 @@ ChangeReport ToReport(const ops::RowChange& change) {
           .files_added = change.files_added,
           .files_dropped = change.files_dropped,
           .files_changed = change.files_changed,
+          .files_merged = change.files_merged,
           .bytes_added = change.bytes_added,
           .attempts = change.attempts,
           .looked_again = change.looked_again};
@@ -140,6 +141,15 @@ Result<ChangeReport> WritableTable::Merge(const MergeRequest& request) {
     options.not_matched_insert = request.not_matched_insert;
     return ToReport(DELENDA_TRY(ops::MergeRows(*impl_->session, *impl_->storage.counter, options)));
   });
+}
+
+Result<UpgradeReport> WritableTable::Upgrade(const UpgradeRequest& request) {
+  const auto upgraded = DELENDA_TRY(impl_->session->Upgrade(request.format_version, request.dry_run));
+  return UpgradeReport{.is_dry_run = request.dry_run,
+                       .from = upgraded.from,
+                       .to = request.format_version,
+                       .metadata_path = upgraded.metadata_path,
+                       .attempts = upgraded.attempts};
 }
 
 }  // namespace delenda

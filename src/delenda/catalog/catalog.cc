@@ -50,7 +50,8 @@ Result<std::unique_ptr<Catalog>> Catalog::Make(const CatalogSettings& settings, 
     return found == settings.properties.end() ? std::string() : found->second;
   };
   const std::string uri = property("uri");
-  const std::string warehouse = property("warehouse");
+  // The metadata of new tables says where they are to everyone, wherever he stands.
+  const std::string warehouse = property("warehouse").empty() ? "" : io::AbsoluteLocation(property("warehouse"));
   std::string type = property("type");
   if (type.empty()) type = !uri.empty() ? "sql" : "folder";
   if (type == "sql") {

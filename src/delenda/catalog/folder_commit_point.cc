@@ -67,20 +67,12 @@ class FolderCommitPoint final : public CommitPoint {
     if (attempt.made == Made::kUnknown)
       return CommitStateUnknown("version {} may or may not have been committed: {}", next, attempt.failure->ToString());
     if (attempt.made == Made::kNo) return std::unexpected(*attempt.failure);
-    if (const auto free = CheckFree(folder, names, path); !free) {
-      if (free.error().kind() != ErrorKind::kCommitConflict)
-        return CommitStateUnknown("version {} was written, but whether it counts could not be seen: {}", next,
-                                  free.error().ToString());
-      // Readers prefer what was there first.
-      if (const auto deleted = io_->Delete(path); !deleted)
-        return CommitStateUnknown("a second file of version {} could not be removed: {}", next,
-                                  deleted.error().ToString());
-      return std::unexpected(free.error());
+    // From here on others may build on the file: to take it back would break their snapshots, or make this commit
+    // happen twice when it is tried again. So where a file of another spelling came at the same moment (readers prefer
+    // the plain one), or others went on already, only the table tells what counts.
+    for (const auto& seen : {CheckFree(folder, names, path), CheckNotPassed(folder, next)}) {
+      if (!seen) return CommitStateUnknown("version {} was written, and {}", next, seen.error().ToString());
     }
-    // Others went on from this version already, or had long passed it: that tells the table alone. To take the file
-    // back would break the snapshots that were built on it.
-    if (const auto passed = CheckNotPassed(folder, next); !passed)
-      return CommitStateUnknown("version {} was written, and {}", next, passed.error().ToString());
     WriteHint(folder, next);
     return path;
   }

@@ -3,25 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <random>
-#include <thread>
 #include <utility>
+#include <vector>
 
 #include "delenda/base/uuid.h"
 #include "delenda/commit/branch_state.h"
+#include "delenda/commit/next_metadata.h"
+#include "delenda/commit/snapshot_manifests.h"
 #include "delenda/commit/snapshot_metadata.h"
 #include "delenda/commit/summary.h"
 #include "delenda/commit/table_writer.h"
+#include "delenda/commit/upgrade.h"
 #include "delenda/iceberg/manifest_list_writer.h"
-#include "delenda/iceberg/metadata_writer.h"
 #include "delenda/iceberg/table_location.h"
 #include "delenda/io/location.h"
 
 namespace delenda::commit {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // How one attempt ended: at an outcome, or to be tried again.
 struct TryAgain {
@@ -35,30 +33,22 @@ class CommitLoop {
       : intent_(intent), staged_(staged), context_(context) {}
 
   Result<std::variant<Committed, LookAgain>> Run() {
-    const auto begin = Clock::now();
     std::optional<RetryPolicy> policy;
-    for (uint64_t attempt = 1;; ++attempt) {
+    for (Attempts attempts;;) {
       if (context_.hooks.cancel.cancelled()) return Cancelled("the commit was cancelled; nothing was changed");
       const auto loaded = DELENDA_TRY(Load());
       if (!policy) policy = DELENDA_TRY(RetryPolicy::From(loaded.metadata.properties));
+      if (auto earlier = FindUnsure(loaded)) {
+        earlier->attempts = attempts.count();
+        return *std::move(earlier);
+      }
       auto outcome = DELENDA_TRY(Try(loaded));
       if (auto* committed = std::get_if<Committed>(&outcome)) {
-        committed->attempts = attempt;
+        committed->attempts = attempts.count();
         return std::move(*committed);
       }
       if (auto* again = std::get_if<LookAgain>(&outcome)) return std::move(*again);
-      const auto& reason = std::get<TryAgain>(outcome).reason;
-      const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin).count();
-      const int64_t wait = policy->WaitMs(attempt);
-      if (attempt > policy->retries || waited + wait > policy->total_ms) {
-        return CommitConflict(
-            "other writers were faster in all of {} attempts ({}); run it again, or raise the table's property "
-            "commit.retry.num-retries",
-            attempt, reason);
-      }
-      if (context_.hooks.log)
-        context_.hooks.log(LogLevel::kInfo, fmt::format("commit attempt {} failed, trying again: {}", attempt, reason));
-      std::this_thread::sleep_for(std::chrono::milliseconds(wait));
+      DELENDA_TRY(attempts.Next(*policy, std::get<TryAgain>(outcome).reason, context_.hooks));
     }
   }
 
@@ -68,15 +58,9 @@ class CommitLoop {
   }
 
   Result<void> CheckVersion(const iceberg::TableMetadata& metadata) const {
-    if (metadata.format_version == 1)
-      return NotSupported("tables of format version 1 can't be written: upgrade the table to format version 3 first");
     const bool changes_rows =
         !intent_.deletes.empty() || !intent_.rewritten_files.empty() || !intent_.removed_delete_files.empty();
-    if (metadata.format_version == 2 && changes_rows) {
-      return NotSupported("deletion vectors need format version 3, the table has {}: upgrade it first",
-                          metadata.format_version);
-    }
-    return {};
+    return changes_rows ? CheckTakesDeletes(metadata.format_version) : CheckTakesAppends(metadata.format_version);
   }
 
   Result<BranchState> LoadState(const iceberg::TableMetadata& metadata) const {
@@ -106,9 +90,7 @@ class CommitLoop {
     snapshot.summary["engine-name"] = "delenda";
     snapshot.summary["engine-version"] = DELENDA_VERSION;
     snapshot.summary.insert(intent_.summary.begin(), intent_.summary.end());
-    const auto next =
-        DELENDA_TRY(WithSnapshot(metadata, PathInTable(metadata, loaded.metadata_path), intent_.branch, snapshot));
-    const std::string text = DELENDA_TRY(iceberg::TableMetadataToJson(next));
+    const auto next = DELENDA_TRY(WithSnapshot(loaded, intent_.branch, snapshot));
 
     Committed committed{.snapshot_id = snapshot.snapshot_id, .metadata_path = {}};
     committed.deleted_rows = changes.deleted_rows;
@@ -120,16 +102,15 @@ class CommitLoop {
                                             [](const FileDelete& one) -> const std::string& { return one.file.path; });
       if (wanted != intent_.deletes.end() && !(wanted->deleted == vector.positions)) ++committed.merged_files;
     }
-    auto published = context_.point->Publish(loaded.metadata_path, text, WritesGzip(next));
+    const auto published = PublishMetadata(loaded, next, *context_.point, *context_.io);
     if (!published && published.error().kind() == ErrorKind::kCommitStateUnknown)
-      return Resolve(published.error(), *std::move(committed.snapshot_id), attempt, committed);
+      return Resolve(published.error(), *committed.snapshot_id, attempt, committed);
     if (!published && published.error().kind() == ErrorKind::kCommitConflict)
       return TryAgain{published.error().message()};
     if (!published) return std::unexpected(published.error());
     attempt.Release();
     staged_.Release();
     committed.metadata_path = *published;
-    DeleteOldMetadata(metadata, next);
     return committed;
   }
 
@@ -152,9 +133,23 @@ class CommitLoop {
       committed.metadata_path = now->metadata_path;
       return committed;
     }
-    // Surely not there: but a late write of its metadata file could still arrive, so its files are not deleted.
+    // Not there: but its metadata file may still arrive, or others may have built on it and be about to commit. So no
+    // file is deleted, and each later attempt looks for it first: else the change could be made twice.
     attempt.Release();
+    staged_.Release();
+    unsure_.push_back(std::move(committed));
     return TryAgain{lost.message()};
+  }
+
+  // An earlier attempt that has come to be after all.
+  std::optional<Committed> FindUnsure(const iceberg::LoadedTable& loaded) const {
+    for (const Committed& earlier : unsure_) {
+      if (loaded.metadata.FindSnapshot(*earlier.snapshot_id) == nullptr) continue;
+      Committed found = earlier;
+      found.metadata_path = loaded.metadata_path;
+      return found;
+    }
+    return std::nullopt;
   }
 
   Result<void> WriteList(const iceberg::TableMetadata& metadata, const BranchState& state, const Changes& changes,
@@ -176,13 +171,6 @@ class CommitLoop {
     return io::WriteWholeFile(*context_.io, snapshot.manifest_list, list.bytes);
   }
 
-  // The metadata file as other readers of the table know it: the caller may have named its folder in another way,
-  // relative or by where a copy lies.
-  static std::string PathInTable(const iceberg::TableMetadata& metadata, const std::string& path) {
-    if (path.starts_with(metadata.location)) return path;
-    return io::Join(io::Join(metadata.location, "metadata"), io::Basename(path));
-  }
-
   static int64_t UnusedId(const iceberg::TableMetadata& metadata) {
     for (;;) {
       const int64_t id = RandomId();
@@ -190,41 +178,13 @@ class CommitLoop {
     }
   }
 
-  // Files that have left the metadata log, if the table's owner wants them deleted. One that stays does no harm.
-  void DeleteOldMetadata(const iceberg::TableMetadata& before, const iceberg::TableMetadata& after) const {
-    const auto wanted = after.properties.find("write.metadata.delete-after-commit.enabled");
-    if (wanted == after.properties.end() || wanted->second != "true") return;
-    for (const auto& entry : before.metadata_log) {
-      const bool kept = std::ranges::any_of(after.metadata_log, [&](const iceberg::MetadataLogEntry& other) {
-        return other.metadata_file == entry.metadata_file;
-      });
-      if (!kept) static_cast<void>(context_.io->Delete(entry.metadata_file));
-    }
-  }
-
   const Intent& intent_;
   write::StagedFiles& staged_;
   const CommitContext& context_;
+  std::vector<Committed> unsure_;  // attempts whose answer was lost, and that were not there when the table was read
 };
 
 }  // namespace
-
-Result<RetryPolicy> RetryPolicy::From(const std::map<std::string, std::string>& properties) {
-  RetryPolicy policy;
-  policy.retries = static_cast<uint64_t>(DELENDA_TRY(NumberProperty(properties, "commit.retry.num-retries", 100)));
-  policy.min_wait_ms = DELENDA_TRY(NumberProperty(properties, "commit.retry.min-wait-ms", 20));
-  policy.max_wait_ms = DELENDA_TRY(NumberProperty(properties, "commit.retry.max-wait-ms", 5000));
-  policy.total_ms = DELENDA_TRY(NumberProperty(properties, "commit.retry.total-timeout-ms", 1800000));
-  return policy;
-}
-
-int64_t RetryPolicy::WaitMs(uint64_t retry) const {
-  int64_t most = std::max<int64_t>(min_wait_ms, 1);
-  for (uint64_t i = 1; i < retry && most < max_wait_ms; ++i) most *= 2;
-  most = std::min(most, std::max<int64_t>(max_wait_ms, 1));
-  std::random_device device;
-  return std::uniform_int_distribution<int64_t>(most / 2, most)(device);
-}
 
 Result<std::variant<Committed, LookAgain>> Commit(const Intent& intent, write::StagedFiles& staged,
                                                   const CommitContext& context) {

@@ -12,6 +12,7 @@
 #include "delenda/catalog/commit_point.h"
 #include "delenda/commit/intent.h"
 #include "delenda/commit/rebase.h"
+#include "delenda/commit/retry.h"
 #include "delenda/hooks.h"
 #include "delenda/iceberg/table_metadata.h"
 #include "delenda/io/file_io.h"
@@ -28,19 +29,6 @@ struct Committed {
   uint64_t new_vectors = 0;    // data files that got a deletion vector, or another one
   uint64_t dropped_files = 0;  // data files that went: none of their rows is left, or they were rewritten
   uint64_t merged_files = 0;   // data files whose vector holds what others deleted since the base, too
-};
-
-// How often and how long a commit is tried (properties commit.retry.*).
-struct RetryPolicy {
-  uint64_t retries = 0;
-  int64_t min_wait_ms = 0, max_wait_ms = 0, total_ms = 0;
-
-  // What the table does not say: more retries than Iceberg's four, since here a lost race is merged with and costs a
-  // few small files only: 100, waiting 20 ms to 5 s, for 30 minutes.
-  static Result<RetryPolicy> From(const std::map<std::string, std::string>& properties);
-  // Before retry number `retry` (from 1): doubles from min_wait_ms to max_wait_ms, of which a random part is waited, so
-  // that writers which collided do not meet again.
-  int64_t WaitMs(uint64_t retry) const;
 };
 
 // Where and how to commit.

@@ -58,4 +58,8 @@ Result<std::variant<Committed, LookAgain>> TableSession::Commit(const Intent& in
   return commit::Commit(intent, staged, {.io = io_, .point = point_.get(), .executor = executor_, .hooks = hooks_});
 }
 
+Result<Upgraded> TableSession::Upgrade(int32_t version, bool dry_run) const {
+  return UpgradeTable(version, dry_run, {.io = io_, .point = point_.get(), .executor = executor_, .hooks = hooks_});
+}
+
 }  // namespace delenda::commit

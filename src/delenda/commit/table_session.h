@@ -13,6 +13,7 @@
 #include "delenda/catalog/commit_point.h"
 #include "delenda/commit/committer.h"
 #include "delenda/commit/intent.h"
+#include "delenda/commit/upgrade.h"
 #include "delenda/hooks.h"
 #include "delenda/iceberg/table_location.h"
 #include "delenda/io/file_io.h"
@@ -63,6 +64,8 @@ class TableSession {
   Result<Isolation> IsolationOf(const char* name) const;
   // Commits onto whatever the table is by then (commit/committer.h).
   Result<std::variant<Committed, LookAgain>> Commit(const Intent& intent, write::StagedFiles& staged) const;
+  // Raises the format version of whatever the table is by then (commit/upgrade.h).
+  Result<Upgraded> Upgrade(int32_t version, bool dry_run) const;
 
  private:
   TableSession() = default;

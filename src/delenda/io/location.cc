@@ -1,5 +1,8 @@
 #include "delenda/io/location.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include <algorithm>
 
 namespace delenda::io {
@@ -33,6 +36,15 @@ LocationKey CanonicalKey(std::string_view location) {
 std::string CanonicalLocation(std::string_view location) {
   const LocationKey key = CanonicalKey(location);
   return std::string(key.is_s3 ? "s3" : "").append(key.rest);
+}
+
+std::string AbsoluteLocation(std::string_view location) {
+  while (location.size() > 1 && location.ends_with('/')) location.remove_suffix(1);
+  if (location.starts_with('/') || !Scheme(location).empty()) return std::string(location);
+  std::error_code error;
+  const std::filesystem::path here = std::filesystem::current_path(error);
+  if (error) return std::string(location);  // the folder is gone, and nothing can be made in it
+  return (here / location).lexically_normal().string();
 }
 
 std::string Join(std::string_view folder, std::string_view name) {

@@ -24,6 +24,9 @@ struct LocationKey {
 };
 LocationKey CanonicalKey(std::string_view location);
 
+// A relative path with the current folder before it; else the location as it is. Without slashes at its end.
+std::string AbsoluteLocation(std::string_view location);
+
 // folder + "/" + name; a slash that the folder ends with is not doubled.
 std::string Join(std::string_view folder, std::string_view name);
 

@@ -87,7 +87,7 @@ const Check kDvTwice{"dv-twice", kIsError, "which rows are deleted depends on th
 const Check kDvUnmatched{"dv-unmatched", kIsError, "rows that were deleted come back, or reads fail",
                          "look at the rows with scan --allow-dangling-dvs; delete them again if they are to go"};
 const Check kDvFormatVersion{"dv-format-version", kIsError, "readers of this format version return the deleted rows",
-                             "upgrade the table to version 3"};
+                             "run delenda upgrade --to 3"};
 const Check kDvPathSpelling{"dv-path-spelling", kIsWarning,
                             "readers that compare paths exactly return the deleted rows",
                             "rewrite the deletes of the file"};

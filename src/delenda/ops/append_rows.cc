@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "delenda/commit/intent.h"
+#include "delenda/commit/upgrade.h"
 #include "delenda/ops/new_rows.h"
 #include "delenda/write/partitioned_writer.h"
 #include "delenda/write/row_conform.h"
@@ -39,8 +40,7 @@ Result<RowChange> AppendRows(commit::TableSession& session, io::FileIO& files, c
   if (options.files.empty()) return InvalidArgument("there is no file to append");
   DELENDA_TRY(session.Refresh());
   // Before rows are read: the answers would come late.
-  if (session.format_version() < 2)
-    return NotSupported("tables of format version 1 can't be written: upgrade the table to format version 3 first");
+  DELENDA_TRY(commit::CheckTakesAppends(session.format_version()));
   if (!session.head(options.branch) && options.branch != "main")
     return NotFound("the table has no branch '{}'", options.branch);
   const auto staged = std::make_shared<write::StagedFiles>(session.io());

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "delenda/commit/upgrade.h"
 #include "delenda/read/delete_loader.h"
 
 namespace delenda::ops {
@@ -16,9 +17,8 @@ constexpr size_t kMostLoose = size_t{4} << 20;
 }  // namespace
 
 Result<void> CheckDeletes(const commit::TableSession& session, const std::string& branch) {
-  if (session.format_version() >= 3 || !session.head(branch)) return {};
-  return NotSupported("deletion vectors need format version 3, the table has {}: upgrade it first",
-                      session.format_version());
+  if (!session.head(branch)) return {};
+  return commit::CheckTakesDeletes(session.format_version());
 }
 
 Result<void> ChangedFiles::Add(const arrow::StringArray& files, const arrow::Int64Array& positions) {

@@ -34,6 +34,7 @@ Result<std::variant<RowChange, commit::LookAgain>> CommitChange(const commit::Ta
   change.snapshot_id = committed.snapshot_id;
   if (intent.IsPureDelete()) change.rows_deleted = committed.deleted_rows;
   change.files_changed = committed.new_vectors;
+  change.files_merged = committed.merged_files;
   change.files_dropped = committed.dropped_files;
   change.attempts = committed.attempts;
   return change;

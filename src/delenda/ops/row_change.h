@@ -24,6 +24,7 @@ struct RowChange {
   uint64_t files_added = 0;    // data files
   uint64_t files_dropped = 0;  // data files of which no row is left
   uint64_t files_changed = 0;  // data files that got a new deletion vector
+  uint64_t files_merged = 0;   // of these: whose vector holds what others deleted meanwhile, too
   uint64_t bytes_added = 0;    // of data files
   uint64_t attempts = 1;       // of the last commit
   uint64_t looked_again = 0;   // how often the operation was evaluated anew, since others changed what it had read

@@ -56,7 +56,11 @@ class FreshIds {
     }
     return fields;
   }
-  int32_t New(int32_t old_id) const { return ids_.at(old_id); }
+  Result<int32_t> New(int32_t old_id) const {
+    const auto found = ids_.find(old_id);
+    if (found == ids_.end()) return InvalidArgument("identifier field {} is no field of the schema", old_id);
+    return found->second;
+  }
 
  private:
   Result<Type> FieldType(const arrow::Field& field) {
@@ -144,7 +148,7 @@ Result<Schema> WithFreshIds(const Schema& schema) {
   FreshIds ids;
   std::vector<Field> fields = ids.Fields(schema.fields());
   std::vector<int32_t> identifiers;
-  for (const int32_t id : schema.identifier_ids()) identifiers.push_back(ids.New(id));
+  for (const int32_t id : schema.identifier_ids()) identifiers.push_back(DELENDA_TRY(ids.New(id)));
   return Schema::Make(schema.id(), std::move(fields), std::move(identifiers));
 }
 

@@ -21,7 +21,7 @@ namespace delenda::write {
 Result<Schema> SchemaFromArrow(const arrow::Schema& source);
 
 // A schema with new field ids in the same order, and its identifier fields with it: for a schema that was written for
-// another table.
+// another table. InvalidArgument: an identifier field that is not there.
 Result<Schema> WithFreshIds(const Schema& schema);
 
 }  // namespace delenda::write
