@@ -1,8 +1,8 @@
 """The histories. Each is named for the rule that it checks; `id` is a key that no step changes."""
 
 from history import (  # fmt: skip
-    History, append, create, create_branch, delete, equality_deletes, java, spark, spark_append, spark_delete,
-    spark_update, sql_catalog, to_version_3, update,
+    History, append, create, create_branch, delete, equality_deletes, java, nested_equality_deletes, spark,
+    spark_append, spark_delete, spark_update, sql_catalog, to_version_3, update,
 )
 
 
@@ -165,6 +165,16 @@ HISTORIES = [
             update(["v = 'new'"], "n > 50", lambda row: (row["n"] or 0) > 50, lambda row: {"v": "new"}),
         ],
     ),
+    History(
+        "many_vectors_share_a_file_of_their_commit",
+        [
+            create("id BIGINT, v STRING"),
+            *[append(numbered(k * 500, k * 500 + 500, v=lambda id: f"v{id % 10}")) for k in range(5)],
+            # Long vectors of scattered rows and short ones of runs, no two alike.
+            delete("v = 'v3' AND id < 1000 OR id >= 1500 AND id < 1900", lambda row: row["v"] == "v3" and row["id"] < 1000 or 1500 <= row["id"] < 1900),
+            delete("v = 'v4' AND id < 1000 OR id >= 1999 AND id < 2100 OR id = 1100", lambda row: row["v"] == "v4" and row["id"] < 1000 or 1999 <= row["id"] < 2100 or row["id"] == 1100),
+        ],
+    ),  # fmt: skip
     History(
         "an_updated_row_may_be_deleted_and_appended_again",
         [
@@ -484,6 +494,17 @@ HISTORIES = [
             delete("id = 2", among(2)),
             append([{"id": 20}]),
         ],
+        faults={"PyIceberg": "does not yet support equality deletes", "DuckDB": "signal 11"},
+    ),
+    History(
+        "an_equality_delete_may_have_a_nested_key",
+        [
+            create("id BIGINT, st STRUCT<a: INT, b: STRING>"),
+            append(numbered(0, 12, st=lambda id: None if id % 5 == 0 else {"a": id % 4, "b": "x"})),
+            nested_equality_deletes(["st.a"], [[[1]]], lambda row: row["st"] is not None and row["st"]["a"] == 1),
+            delete("st.a = 2 AND id < 5", among(2)),
+        ],
+        key=None,  # asked for the id and the row id only, Spark does not apply the delete
         faults={"PyIceberg": "does not yet support equality deletes", "DuckDB": "signal 11"},
     ),
     History(

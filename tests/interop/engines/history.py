@@ -175,8 +175,7 @@ def create(columns: str, partition: str = "", version: int = 3, more: str = "", 
 
 def append(rows: Rows, branch: str = MAIN) -> Step:
     def act(table: Table) -> dict:
-        text = "".join(json.dumps(row) + "\n" for row in rows)
-        report = table.change("append", "-", "--format", "jsonl", input=text, branch=branch)
+        report = table.change("append", "-", "--format", "jsonl", input=_lines(rows), branch=branch)
         table.check(report["rows-added"] == len(rows), f"{report} for {len(rows)} rows")
         return report
 
@@ -202,6 +201,10 @@ def update(sets: list[str], where: str, matches: Callable[[dict], bool], values:
     )
 
 
+def _lines(rows: Rows) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
 # ---- steps of Spark alone
 def spark(text: str, change: Callable[[Rows], Rows] = lambda rows: rows, branch: str = MAIN) -> Step:
     """Any statements (after one another, between semicolons at line ends); {t} is the table."""
@@ -215,7 +218,7 @@ def spark(text: str, change: Callable[[Rows], Rows] = lambda rows: rows, branch:
 
 def spark_append(rows: Rows, branch: str = MAIN) -> Step:
     def act(table: Table) -> None:
-        path = table.file("rows.json", "".join(json.dumps(row) + "\n" for row in rows))
+        path = table.file("rows.json", _lines(rows))
         schema = table.sql("SELECT * FROM {t}").schema
         frame = table.engines.spark.read.schema(schema).json(str(path)).coalesce(1)
         frame.writeTo(table.branch_sql(branch).replace("{t}", table.sql_name)).append()
@@ -263,6 +266,16 @@ def equality_deletes(columns: list[str], keys: list[list], matches: Callable[[di
         helper.rowDelta(java, [], [helper.writeEq(java, spec, partition_of, columns, keys, "parquet")], [], [], None)
 
     return Step(f"equality delete {columns} {keys}", act, lambda rows: [row for row in rows if not matches(row)])
+
+
+def nested_equality_deletes(names: list[str], keys: list, matches: Callable[[dict], bool]) -> Step:
+    """The same for fields of structs; a key has the shape of the structs, with these fields only."""
+
+    def act(table: Table) -> None:
+        java, helper = table.java(), table.engines.helper
+        helper.rowDelta(java, [], [helper.writeEqNested(java, names, keys)], [], [], None)
+
+    return Step(f"equality delete {names} {keys}", act, lambda rows: [row for row in rows if not matches(row)])
 
 
 def java(text: str, do: Callable, change: Callable[[Rows], Rows]) -> Step:
