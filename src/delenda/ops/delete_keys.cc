@@ -58,14 +58,14 @@ Result<RowChange> DeleteKeys(commit::TableSession& session, io::FileIO& files, c
   DELENDA_TRY(session.Refresh());
   // Before keys are read: the answer would come late.
   DELENDA_TRY(CheckDeletes(session, options.branch));
-  auto source = DELENDA_TRY(KeyedSource::Read(files, session.schema(),
+  auto source = DELENDA_TRY(KeyedSource::Open(files, session.schema(),
                                               {.files = options.files,
                                                .format = options.format,
                                                .key = options.key,
                                                .only_keys = true,
                                                .memory_budget = options.memory_budget,
-                                               .temp_folder = options.temp_folder},
-                                              session.hooks()));
+                                               .temp_folder = options.temp_folder}));
+  DELENDA_TRY(source.Read(session.hooks()));
   return RunUntilCommitted(session, [&] { return TryDeleteKeys(session, source, options); });
 }
 

@@ -15,10 +15,10 @@
 namespace delenda::ops {
 
 struct DeleteKeysOptions {
-  std::vector<std::string> files;                         // "-": standard input
+  std::vector<std::string> files = {};                    // "-": standard input
   std::optional<write::RowFormat> format = std::nullopt;  // of all files; not set: as their names say
   // Columns of the table and of the files; other columns of the files are ignored. Empty: all columns of the files.
-  std::vector<std::string> key;
+  std::vector<std::string> key = {};
   std::string branch = "main";
   bool dry_run = false;                          // find the rows, commit nothing
   uint64_t memory_budget = uint64_t{256} << 20;  // KeyedSourceOptions
@@ -35,7 +35,7 @@ struct DeleteKeysOptions {
 // A pure delete: it merges with those of others. Serializable (property write.delete.isolation-level): if others add
 // rows with these keys meanwhile, they are looked for again.
 //
-// `files`: where the keys come from. Errors: those of KeyedSource::Read and of scanning; NotSupported below format
+// `files`: where the keys come from. Errors: those of KeyedSource and of scanning; NotSupported below format
 // version 3; CommitConflict.
 Result<RowChange> DeleteKeys(commit::TableSession& session, io::FileIO& files, const DeleteKeysOptions& options);
 

@@ -41,6 +41,7 @@ std::string TemporaryFolder(const std::string& wanted) {
 
 struct KeyedSource::State {
   KeyedSourceOptions options;
+  std::optional<SourceFiles> files;  // until they are read
   std::vector<Field> table_fields;
   Schema schema;
   std::vector<int> key_columns;  // of schema
@@ -56,19 +57,20 @@ struct KeyedSource::State {
     return part.bytes() + kBytesOfKey * static_cast<uint64_t>(part.rows()) <= part_bytes();
   }
 
-  Result<read::RowBuffer> ReadAll(SourceFiles& files, const Hooks& hooks);
+  Result<read::RowBuffer> ReadAll(const Hooks& hooks);
   Result<void> Cut(read::RowBuffer all);
   Result<KeyedRows> Load(read::RowBuffer& part) const;
 };
 
-Result<read::RowBuffer> KeyedSource::State::ReadAll(SourceFiles& files, const Hooks& hooks) {
+Result<read::RowBuffer> KeyedSource::State::ReadAll(const Hooks& hooks) {
   read::RowBuffer all(spill, std::make_shared<read::SpillFile>(spill), part_bytes());
-  while (auto batch = DELENDA_TRY(files.Next())) {
+  while (auto batch = DELENDA_TRY(files->Next())) {
     if (cancel.cancelled()) return Cancelled("stopped while rows were read; nothing was changed");
     rows += static_cast<uint64_t>(batch->num_rows());
     DELENDA_TRY(all.Append(std::move(batch)));
     if (hooks.progress) hooks.progress({.stage = "read", .done = rows, .total = 0});
   }
+  files.reset();
   return all;
 }
 
@@ -166,20 +168,19 @@ KeyedSource::~KeyedSource() = default;
 KeyedSource::KeyedSource(KeyedSource&&) noexcept = default;
 KeyedSource& KeyedSource::operator=(KeyedSource&&) noexcept = default;
 
-Result<KeyedSource> KeyedSource::Read(io::FileIO& io, const Schema& table, KeyedSourceOptions options,
-                                      const Hooks& hooks) {
-  auto files = DELENDA_TRY(SourceFiles::Open(io, table,
-                                             {.files = options.files,
-                                              .format = options.format,
-                                              .key = options.key,
-                                              .looked_at = options.looked_at,
-                                              .ignore_unknown_columns = options.ignore_unknown_columns,
-                                              .only_keys = options.only_keys}));
-  options.key = files.key();
-  options.memory_budget = std::max(options.memory_budget, kLeastSourceBudget);
+Result<KeyedSource> KeyedSource::Open(io::FileIO& io, const Schema& table, KeyedSourceOptions options) {
   auto state = std::make_unique<State>();
+  state->files = DELENDA_TRY(SourceFiles::Open(io, table,
+                                               {.files = options.files,
+                                                .format = options.format,
+                                                .key = options.key,
+                                                .looked_at = options.looked_at,
+                                                .ignore_unknown_columns = options.ignore_unknown_columns,
+                                                .only_keys = options.only_keys}));
+  options.key = state->files->key();
+  options.memory_budget = std::max(options.memory_budget, kLeastSourceBudget);
   state->table_fields = table.fields();
-  state->schema = files.schema();
+  state->schema = state->files->schema();
   // Floats as keys and the like are refused before rows are read.
   DELENDA_TRY(read::KeyTable::ForColumns(state->schema, options.key));
   arrow::FieldVector fields;
@@ -188,19 +189,23 @@ Result<KeyedSource> KeyedSource::Read(io::FileIO& io, const Schema& table, Keyed
     const auto found = std::ranges::find(state->schema.fields(), name, &Field::name);
     state->key_columns.push_back(static_cast<int>(found - state->schema.fields().begin()));
   }
-  state->cancel = hooks.cancel;
   state->spill = {.schema = arrow::schema(std::move(fields)),
                   .pool = arrow::default_memory_pool(),
                   .folder = TemporaryFolder(options.temp_folder),
                   .block_bytes = std::max(options.memory_budget / 128, kLeastSourceBlock)};
   state->options = std::move(options);
-  auto all = DELENDA_TRY(state->ReadAll(files, hooks));
-  if (!all.spilled() && state->FitsInPart(all)) {
-    state->single = std::make_shared<const KeyedRows>(DELENDA_TRY(state->Load(all)));
-  } else {
-    DELENDA_TRY(state->Cut(std::move(all)));
-  }
   return KeyedSource(std::move(state));
+}
+
+Result<void> KeyedSource::Read(const Hooks& hooks) {
+  state_->cancel = hooks.cancel;
+  auto all = DELENDA_TRY(state_->ReadAll(hooks));
+  if (!all.spilled() && state_->FitsInPart(all)) {
+    state_->single = std::make_shared<const KeyedRows>(DELENDA_TRY(state_->Load(all)));
+  } else {
+    DELENDA_TRY(state_->Cut(std::move(all)));
+  }
+  return {};
 }
 
 const Schema& KeyedSource::schema() const { return state_->schema; }

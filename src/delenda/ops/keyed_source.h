@@ -21,10 +21,10 @@
 namespace delenda::ops {
 
 struct KeyedSourceOptions {
-  std::vector<std::string> files;                         // in order; "-": standard input
+  std::vector<std::string> files = {};                    // in order; "-": standard input
   std::optional<write::RowFormat> format = std::nullopt;  // of all files; not set: as their names say
   // Columns of the table, at the top level. Empty (with `only_keys`): all columns of the first file.
-  std::vector<std::string> key;
+  std::vector<std::string> key = {};
   // Columns that expressions look at. Those that the table lacks are taken from the files.
   std::vector<std::string> looked_at = {};
   bool ignore_unknown_columns = false;
@@ -45,24 +45,27 @@ struct KeyedRows {
   std::vector<read::RowRef> row_of;
 };
 
-// All rows of the source, read once (standard input can't be read again) and then looked at as often as needed, since
+// The rows of the source, read once (standard input can't be read again) and then looked at as often as needed, since
 // the operation may be evaluated anew. If they do not fit into memory they are cut into parts by the hash of their key,
 // so that each key is in one part.
 //
 // EXAMPLE  key id; a.csv "id,v\n1,a\n2,b\n", b.csv "id,v\n1,c\n"  →  one part: {1, c}, {2, b}
 class KeyedSource {
  public:
-  // `files`: where the rows come from, which need not be where the table is.
+  // Looks at the schemas of the files. `files`: where the rows come from, which need not be where the table is; must
+  // outlive Read.
   //
-  // Values are made to fit as for an append (write/row_conform.h), but a column other than the key may be NULL or
-  // missing although the table requires it: whoever writes the row has to look.
+  // Errors: those of the sources. InvalidArgument: a file that lacks a key column, an unknown column, a key column that
+  // is a float or nested. NotFound: no such key column. NotSupported: a column that the table lacks and expressions
+  // look at, which is nested. (Other schemas than the first file's are looked at by Read, if they need not be known
+  // earlier.)
+  static Result<KeyedSource> Open(io::FileIO& files, const Schema& table, KeyedSourceOptions options);
+  // Reads all rows; once. Values are made to fit as for an append (write/row_conform.h), but a column other than the
+  // key may be NULL or missing although the table requires it: whoever writes the row has to look.
   //
-  // Errors: those of the sources. InvalidArgument, with the file: rows that do not fit; a file that lacks a key column;
-  // an unknown column; a key column that is a float or nested; is_unique: a key that is there twice, which is named.
-  // NotFound: no such key column. NotSupported: a column that the table lacks and expressions look at, which is nested.
-  // Io: temporary files.
-  static Result<KeyedSource> Read(io::FileIO& files, const Schema& table, KeyedSourceOptions options,
-                                  const Hooks& hooks);
+  // InvalidArgument, with the file: rows that do not fit; is_unique, but in several parts (then Part says it): a key
+  // that is there twice, which is named. Io: temporary files. Cancelled.
+  Result<void> Read(const Hooks& hooks);
   ~KeyedSource();
   KeyedSource(KeyedSource&&) noexcept;
   KeyedSource& operator=(KeyedSource&&) noexcept;

@@ -144,7 +144,7 @@ Result<RowChange> MergeRows(commit::TableSession& session, io::FileIO& files, co
   DELENDA_TRY(session.Refresh());
   // Before rows are read: the answers would come late.
   DELENDA_TRY(CheckDeletes(session, options.branch));
-  auto source = DELENDA_TRY(KeyedSource::Read(files, session.schema(),
+  auto source = DELENDA_TRY(KeyedSource::Open(files, session.schema(),
                                               {.files = options.files,
                                                .format = options.format,
                                                .key = options.key,
@@ -152,8 +152,9 @@ Result<RowChange> MergeRows(commit::TableSession& session, io::FileIO& files, co
                                                .ignore_unknown_columns = options.ignore_unknown_columns,
                                                .is_unique = true,
                                                .memory_budget = options.memory_budget,
-                                               .temp_folder = options.temp_folder},
-                                              session.hooks()));
+                                               .temp_folder = options.temp_folder}));
+  DELENDA_TRY(MergeClauses::Make(options, source.key(), session.schema(), source.schema()));
+  DELENDA_TRY(source.Read(session.hooks()));
   return RunUntilCommitted(session, [&] { return Merger(session, source, options).Run(); });
 }
 

@@ -16,9 +16,9 @@
 namespace delenda::ops {
 
 struct MergeOptions {
-  std::vector<std::string> files;                         // "-": standard input
+  std::vector<std::string> files = {};                    // "-": standard input
   std::optional<write::RowFormat> format = std::nullopt;  // of all files; not set: as their names say
-  std::vector<std::string> key;                           // columns of the table and of the files
+  std::vector<std::string> key = {};                      // columns of the table and of the files
   // What happens to a row of the table and the row of the files that has its key. Conditions are filters, values are
   // those of an update; both see the table's columns by name and the files' as source.NAME. The first clause whose
   // condition holds is carried out.
@@ -47,7 +47,7 @@ struct MergeOptions {
 // At any isolation level, keys are looked for in data files that others add meanwhile, so that a key never gets two
 // rows.
 //
-// `files`: where the rows come from. Errors: those of KeyedSource::Read, of filters, values and scanning;
+// `files`: where the rows come from. Errors: those of KeyedSource, of filters, values and scanning;
 // InvalidArgument: two rows of the files with one key, no clause, a key column that is to be set, a NULL in a required
 // column; NotSupported below format version 3; CommitConflict. Nothing is changed then.
 Result<RowChange> MergeRows(commit::TableSession& session, io::FileIO& files, const MergeOptions& options);

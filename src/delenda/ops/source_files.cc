@@ -60,7 +60,8 @@ Result<void> SourceFiles::TakeKeyFromFile() {
     write::LineReader lines(DELENDA_TRY(write::OpenBytes(*io_, path)));
     options_.key = DELENDA_TRY(WithContext(write::FirstMembers(lines), "file", path));
   } else {
-    for (const auto& field : DELENDA_TRY(Peek(path))->schema()->fields()) options_.key.push_back(field->name());
+    const auto source = DELENDA_TRY(Peek(path));
+    for (const auto& field : source->schema()->fields()) options_.key.push_back(field->name());
   }
   if (options_.key.empty()) return InvalidArgument("{} has no columns to be the key", path);
   return {};

@@ -20,7 +20,7 @@ namespace delenda::ops {
 struct SourceFilesOptions {
   std::vector<std::string> files;
   std::optional<write::RowFormat> format = std::nullopt;
-  std::vector<std::string> key;
+  std::vector<std::string> key = {};
   std::vector<std::string> looked_at = {};
   bool ignore_unknown_columns = false;
   bool only_keys = false;
@@ -29,7 +29,7 @@ struct SourceFilesOptions {
 // The options are those of KeyedSourceOptions (ops/keyed_source.h). One file is open at a time.
 class SourceFiles {
  public:
-  // `io` must outlive it. Errors as KeyedSource::Read, as far as schemas tell.
+  // `io` must outlive it. Errors as KeyedSource::Open, as far as schemas tell.
   static Result<SourceFiles> Open(io::FileIO& io, const Schema& table, SourceFilesOptions options);
 
   // KeyedSource::schema.

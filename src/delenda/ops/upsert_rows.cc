@@ -147,7 +147,9 @@ Result<RowChange> UpsertRows(commit::TableSession& session, io::FileIO& files, c
                             .memory_budget = options.memory_budget,
                             .temp_folder = options.temp_folder};
   if (!options.delete_when.empty()) wanted.looked_at = ColumnNames(*DELENDA_TRY(ParseExpression(options.delete_when)));
-  auto source = DELENDA_TRY(KeyedSource::Read(files, session.schema(), std::move(wanted), session.hooks()));
+  auto source = DELENDA_TRY(KeyedSource::Open(files, session.schema(), std::move(wanted)));
+  if (!options.delete_when.empty()) DELENDA_TRY(RowCondition::Make(options.delete_when, source.schema()));
+  DELENDA_TRY(source.Read(session.hooks()));
   return RunUntilCommitted(session, [&] { return Upserter(session, source, options).Run(); });
 }
 

@@ -15,9 +15,9 @@
 namespace delenda::ops {
 
 struct UpsertOptions {
-  std::vector<std::string> files;                         // "-": standard input
+  std::vector<std::string> files = {};                    // "-": standard input
   std::optional<write::RowFormat> format = std::nullopt;  // of all files; not set: as their names say
-  std::vector<std::string> key;                           // columns of the table and of the files
+  std::vector<std::string> key = {};                      // columns of the table and of the files
   // A filter on the files' rows (columns of the table, and others of the files): those only delete. Empty: none does.
   std::string delete_when = {};
   bool strict = false;  // a key that is there twice, in the files or among the table's rows, is an error
@@ -42,7 +42,7 @@ struct UpsertOptions {
 // At any isolation level, keys are looked for in data files that others add meanwhile, so that a key never gets two
 // rows.
 //
-// `files`: where the rows come from. Errors: those of KeyedSource::Read, of filters and of scanning; InvalidArgument: a
+// `files`: where the rows come from. Errors: those of KeyedSource, of filters and of scanning; InvalidArgument: a
 // NULL in a required column; ValidationFailed: strict, a key with several rows in the table; NotSupported below format
 // version 3; CommitConflict. Nothing is changed then.
 Result<RowChange> UpsertRows(commit::TableSession& session, io::FileIO& files, const UpsertOptions& options);
