@@ -36,14 +36,22 @@ Result<std::vector<ContentFile>> WriteVectors(const std::vector<NewVector>& vect
   std::vector<ContentFile> entries;
   if (vectors.empty()) return entries;
   const std::string path = io::Join(DataFolder(metadata), RandomUuid() + "-deletes.puffin");
-  puffin::PuffinWriter writer;
-  writer.SetProperty("created-by", fmt::format("delenda {}", DELENDA_VERSION));
+  std::vector<std::pair<Bytes, const NewVector*>> blobs;
   for (const NewVector& vector : vectors) {
     const auto records = static_cast<uint64_t>(vector.data_file.record_count);
     DELENDA_TRY(WithContext(dv::CheckWithinFile(vector.positions, records), "file", vector.data_file.path));
+    blobs.emplace_back(DELENDA_TRY(dv::EncodeIcebergBlob(vector.positions)), &vector);
+  }
+  // The smaller ones first: DuckDB 1.5, having read a vector of half a kilobyte or more, takes it again in place of a
+  // smaller one that follows in the manifest and lies in the same file, and so deletes rows that nobody deleted.
+  std::ranges::stable_sort(blobs, {}, [](const auto& blob) { return blob.first.size(); });
+  puffin::PuffinWriter writer;
+  writer.SetProperty("created-by", fmt::format("delenda {}", DELENDA_VERSION));
+  for (auto& [blob, of] : blobs) {
+    const NewVector& vector = *of;
     const uint64_t cardinality = vector.positions.cardinality();
-    const auto place = DELENDA_TRY(writer.AddDeletionVector(DELENDA_TRY(dv::EncodeIcebergBlob(vector.positions)),
-                                                            vector.data_file.path, cardinality));
+    const auto place = DELENDA_TRY(writer.AddDeletionVector(blob, vector.data_file.path, cardinality));
+    blob = {};
     ContentFile& entry = entries.emplace_back();
     entry.content = FileContent::kPositionDeletes;
     entry.format = FileFormat::kPuffin;

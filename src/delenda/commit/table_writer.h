@@ -18,7 +18,8 @@ namespace delenda::commit {
 std::string DataFolder(const iceberg::TableMetadata& metadata);
 std::string MetadataFolder(const iceberg::TableMetadata& metadata);
 
-// Writes the vectors into one Puffin file and returns their entries, each with the spec and partition of its data file.
+// Writes the vectors into one Puffin file and returns their entries, the smallest vector first, each with the spec and
+// partition of its data file.
 // Every path is entered into `staged` before it is written.
 Result<std::vector<ContentFile>> WriteVectors(const std::vector<NewVector>& vectors,
                                               const iceberg::TableMetadata& metadata, io::FileIO& io,

@@ -169,11 +169,12 @@ HISTORIES = [
         "many_vectors_share_a_file_of_their_commit",
         [
             create("id BIGINT, v STRING"),
-            *[append(numbered(k * 500, k * 500 + 500, v=lambda id: f"v{id % 10}")) for k in range(5)],
-            # Long vectors of scattered rows and short ones of runs, no two alike.
-            delete("v = 'v3' AND id < 1000 OR id >= 1500 AND id < 1900", lambda row: row["v"] == "v3" and row["id"] < 1000 or 1500 <= row["id"] < 1900),
-            delete("v = 'v4' AND id < 1000 OR id >= 1999 AND id < 2100 OR id = 1100", lambda row: row["v"] == "v4" and row["id"] < 1000 or 1999 <= row["id"] < 2100 or row["id"] == 1100),
+            *[append(numbered(k * 1500, k * 1500 + 1500, v=lambda id: f"v{id % 10}")) for k in range(4)],
+            # Vectors of a kilobyte beside small ones.
+            delete("v IN ('v3', 'v5', 'v6') AND id < 3000 OR id >= 3000 AND id < 3400", lambda row: row["v"] in ("v3", "v5", "v6") and row["id"] < 3000 or 3000 <= row["id"] < 3400),
+            delete("v IN ('v4', 'v7', 'v9') AND id < 1500 OR id >= 2999 AND id < 3500 OR id = 1501", lambda row: row["v"] in ("v4", "v7", "v9") and row["id"] < 1500 or 2999 <= row["id"] < 3500 or row["id"] == 1501),
         ],
+        every_snapshot=3,
     ),  # fmt: skip
     History(
         "an_updated_row_may_be_deleted_and_appended_again",
