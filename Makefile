@@ -1,10 +1,12 @@
 # The everyday commands. The build itself is CMake's: `cmake --workflow --preset dev` and its like work too.
 
 FUZZ_SECONDS ?= 600
+RACE_SECONDS ?= 60
+MODEL_SECONDS ?= 60
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev setup-interop build test demo interop soak tsan fuzz headers tidy bench format check clean
+.PHONY: help setup setup-dev setup-interop build test demo interop soak tsan fuzz races models headers tidy bench format check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,7 +45,15 @@ headers: setup ## Compile every file and every header on its own
 	cmake --preset headers
 	cmake --build --preset headers
 
-soak: tsan headers fuzz ## The long checks: thread sanitizer, every header on its own, long fuzzing
+races: build ## Eight processes change one table for RACE_SECONDS (60), on each kind of catalog, also while they are killed
+	@for options in "" "--kill"; do for catalog in folder sqlite; do \
+	  DELENDA_CLI=$$PWD/build/dev/bin/delenda .venv/bin/python -B tests/race/race.py --catalog $$catalog --seconds $(RACE_SECONDS) $$options || exit 1; \
+	done; done
+
+models: build ## Random operations beside a map of rows, for MODEL_SECONDS (60) on each kind of table
+	DELENDA_MODEL_SECONDS=$(MODEL_SECONDS) build/dev/tests/test_model
+
+soak: tsan headers fuzz races models ## The long checks: thread sanitizer, every header on its own, long fuzzing, races, models
 
 tidy: setup-dev ## Run clang-tidy over every file
 	cmake --preset tidy

@@ -141,6 +141,9 @@ Result<std::string> CreateInFolder(io::FileIO& io, std::string_view table_locati
   const std::string path = io::Join(folder, iceberg::VersionFileNames(1)[gzip ? 1 : 0]);
   const Bytes bytes = DELENDA_TRY(MetadataBytes(text, gzip));
   const Attempt attempt = MakeVersionFile(io, path, bytes);
+  if (attempt.made == Made::kUnknown)
+    return CommitStateUnknown("the table may or may not have been made in {}: {}", table_location,
+                              attempt.failure->ToString());
   if (attempt.failure) return std::unexpected(*attempt.failure);
   const auto hint = io.Replace(io::Join(folder, iceberg::kVersionHintName), AsBytes("1"));
   static_cast<void>(hint);  // only where readers begin to look
