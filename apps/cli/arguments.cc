@@ -437,6 +437,7 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
     if (writes.update->parsed()) arguments.command = Command::kUpdate;
     if (writes.upsert->parsed()) arguments.command = Command::kUpsert;
     if (writes.merge->parsed()) arguments.command = Command::kMerge;
+    if (writes.convert->parsed()) arguments.command = Command::kConvert;
     if (tables.create->parsed()) arguments.command = Command::kCreate;
     if (tables.upgrade->parsed()) arguments.command = Command::kUpgrade;
     UnderstandWrite(writes, arguments.write);
@@ -464,7 +465,7 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
     if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-') {
       message = fmt::format(
           "there is no command '{}': commands are scan, count, plan, changes, inspect, verify, create, append, delete, "
-          "update and upgrade",
+          "update, convert and upgrade",
           argv[1]);
     }
     const Error usage(ErrorKind::kInvalidArgument, std::move(message));

@@ -32,6 +32,7 @@ enum class Command : uint8_t {
   kUpdate,
   kUpsert,
   kMerge,
+  kConvert,
   kUpgrade,
   kCreate,
 };
@@ -74,9 +75,7 @@ struct Arguments {
   WriteArguments write;          // delete, append, update, upsert, merge
   TableArguments table_changes;  // create, upgrade
 
-  bool ChangesTable() const {
-    return command >= Command::kDelete && command != Command::kCreate;
-  }
+  bool ChangesTable() const { return command >= Command::kDelete && command != Command::kCreate; }
 };
 
 // Parses the command line. An int is the exit code of a program that has said all it had to: help, version, usage

@@ -65,7 +65,8 @@ Result<void> RunCommand(Session& session) {
     case Command::kAppend:
     case Command::kUpdate:
     case Command::kUpsert:
-    case Command::kMerge: break;
+    case Command::kMerge:
+    case Command::kConvert: break;
   }
   return RunWrite(session);
 }

@@ -61,6 +61,7 @@ Result<void> RunWrite(Session& session) {
                               .dry_run = write.dry_run};
   Result<ChangeReport> report{ChangeReport()};
   std::string_view done, would;
+  std::string converted;
   uint64_t ChangeReport::* counted = nullptr;  // null: rows of several kinds
   switch (session.arguments.command) {
     case Command::kAppend:
@@ -88,6 +89,16 @@ Result<void> RunWrite(Session& session) {
                             .not_matched_insert = write.not_matched_insert});
       std::tie(done, would) = std::tuple("merged", "would merge");
       break;
+    case Command::kConvert:
+      report =
+          table.Convert({.branch = write.branch, .position_deletes = write.position_deletes, .dry_run = write.dry_run});
+      if (report) {
+        converted = fmt::format("{} {} into deletion vectors:", write.dry_run ? "would turn" : "turned",
+                                Plural(report->delete_files_converted, "delete file"));
+      }
+      done = would = converted;
+      counted = &ChangeReport::rows_converted;
+      break;
     default:
       if (write.keys_file.empty()) {
         report = table.Delete({.where = write.where, .branch = write.branch, .dry_run = write.dry_run});
@@ -101,7 +112,14 @@ Result<void> RunWrite(Session& session) {
   }
   if (!report) return std::unexpected(std::move(report).error());
   session.progress.Clear();
-  if (session.arguments.json) return session.out.Write(JsonText(ChangeJson(*report)));
+  if (session.arguments.json) {
+    Json document = ChangeJson(*report);
+    if (session.arguments.command == Command::kConvert) {
+      document["rows-converted"] = report->rows_converted;
+      document["delete-files-converted"] = report->delete_files_converted;
+    }
+    return session.out.Write(JsonText(document));
+  }
   const std::string_view verb = write.dry_run ? would : done;
   std::string text =
       counted == nullptr ? MixedRows(verb, *report) : fmt::format("{} {}", verb, Plural((*report).*counted, "row"));

@@ -76,6 +76,16 @@ constexpr const char* kMergeExamples =
     "  delenda merge warehouse/orders new.parquet --key id --matched-update \"state = source.state\" \\\n"
     "    --matched-update-when \"state != 'paid'\" --not-matched-insert \"source.state = 'open'\"\n";
 
+constexpr const char* kConvertExamples =
+    "\nFinds the rows that the equality deletes of a branch delete and writes them down as deletion vectors, in one "
+    "snapshot\n"
+    "which removes those delete files. No row changes; every reader is faster afterwards. Needs a table of format "
+    "version 3.\n"
+    "\nExamples:\n"
+    "  delenda convert warehouse/orders\n"
+    "  delenda convert warehouse/orders --position-deletes --dry-run\n"
+    "  delenda convert lake.sales.orders --branch audit --json\n";
+
 void AddCommon(CLI::App& command, WriteArguments& arguments) {
   command.add_option("--branch", arguments.branch, "the branch that is changed (else main)")->type_name("NAME");
   command.add_flag("--dry-run", arguments.dry_run, "say what would be done, and change nothing");
@@ -175,6 +185,12 @@ WriteCommands AddWriteCommands(CLI::App& app, WriteArguments& arguments,
   commands.merge = app.add_subcommand("merge", "update, delete and insert by the rows of files with the same key");
   add_table(*commands.merge);
   AddMerge(*commands.merge, arguments);
+
+  commands.convert = app.add_subcommand("convert", "turn equality deletes into deletion vectors");
+  add_table(*commands.convert);
+  commands.convert->add_flag("--position-deletes", arguments.position_deletes, "position delete files too");
+  AddCommon(*commands.convert, arguments);
+  commands.convert->footer(kConvertExamples);
   return commands;
 }
 

@@ -33,6 +33,7 @@ struct WriteArguments {
   bool matched_update_all = false;
   std::string matched_update_when;
   std::optional<std::string> not_matched_insert;
+  bool position_deletes = false;  // convert
 };
 
 struct WriteCommands {
@@ -41,10 +42,11 @@ struct WriteCommands {
   CLI::App* update = nullptr;
   CLI::App* upsert = nullptr;
   CLI::App* merge = nullptr;
+  CLI::App* convert = nullptr;
 };
 
-// Adds the commands delete, append, update, upsert and merge. `add_table`: adds TABLE and the options that all commands
-// have.
+// Adds the commands delete, append, update, upsert, merge and convert. `add_table`: adds TABLE and the options that all
+// commands have.
 WriteCommands AddWriteCommands(CLI::App& app, WriteArguments& arguments,
                                const std::function<void(CLI::App&)>& add_table);
 

@@ -24,13 +24,15 @@ struct ChangeReport {
   uint64_t rows_added = 0;                  // rows that are new; those of updates are not among them
   uint64_t rows_deleted = 0;                // nor are they among these
   uint64_t rows_updated = 0;
-  uint64_t files_added = 0;    // data files
-  uint64_t files_dropped = 0;  // data files of which no live row is left
-  uint64_t files_changed = 0;  // data files that got a new deletion vector
-  uint64_t files_merged = 0;   // of these: whose vector holds what other writers deleted meanwhile, too
-  uint64_t bytes_added = 0;    // of data files
-  uint64_t attempts = 1;       // of the commit: more than 1 when other writers were faster
-  uint64_t looked_again = 0;   // how often the rows were looked for again, since others had changed them
+  uint64_t files_added = 0;             // data files
+  uint64_t files_dropped = 0;           // data files of which no live row is left
+  uint64_t files_changed = 0;           // data files that got a new deletion vector
+  uint64_t files_merged = 0;            // of these: whose vector holds what other writers deleted meanwhile, too
+  uint64_t bytes_added = 0;             // of data files
+  uint64_t rows_converted = 0;          // that delete files deleted and deletion vectors delete now
+  uint64_t delete_files_converted = 0;  // that deletion vectors took the place of
+  uint64_t attempts = 1;                // of the commit: more than 1 when other writers were faster
+  uint64_t looked_again = 0;            // how often the rows were looked for again, since others had changed them
 };
 
 struct DeleteRequest {
@@ -171,6 +173,12 @@ struct CreateReport {
 // which); NotFound: an unknown column or catalog; errors of storage.
 Result<CreateReport> CreateTable(std::string_view location, const CreateRequest& request, OpenOptions options = {});
 
+struct ConvertRequest {
+  std::string branch = "main";
+  bool position_deletes = false;  // position delete files too, not only equality deletes
+  bool dry_run = false;
+};
+
 // A table to write to. Every change is one snapshot, on top of whatever the table is by then: others may write at the
 // same time, and rows that they change are never lost. Not thread-safe: use one object for each thread.
 //
@@ -217,6 +225,11 @@ class WritableTable {
   // Makes the table one of a higher format version, without a snapshot. InvalidArgument: a lower one. CommitConflict,
   // CommitStateUnknown as Delete.
   Result<UpgradeReport> Upgrade(const UpgradeRequest& request = {});
+
+  // Turns the equality deletes of a branch into deletion vectors, which every reader applies faster, and removes them
+  // in the same snapshot. No row changes. Errors as Delete; ValidationFailed: a data file that may hold one of their
+  // rows has position delete files, which are to be converted too.
+  Result<ChangeReport> Convert(const ConvertRequest& request);
 
   const std::string& location() const;  // as the metadata says it
   // What was asked of storage since Open began.

@@ -7,6 +7,7 @@
 #include "delenda/commit/table_session.h"
 #include "delenda/formats/parquet/arrow_status.h"
 #include "delenda/ops/append_rows.h"
+#include "delenda/ops/convert_deletes.h"
 #include "delenda/ops/delete_keys.h"
 #include "delenda/ops/delete_rows.h"
 #include "delenda/ops/merge_rows.h"
@@ -28,6 +29,8 @@ ChangeReport ToReport(const ops::RowChange& change) {
           .files_changed = change.files_changed,
           .files_merged = change.files_merged,
           .bytes_added = change.bytes_added,
+          .rows_converted = change.rows_converted,
+          .delete_files_converted = change.delete_files_converted,
           .attempts = change.attempts,
           .looked_again = change.looked_again};
 }
@@ -87,6 +90,14 @@ Result<ChangeReport> WritableTable::Delete(const DeleteRequest& request) {
   return parquet::Guarded([&]() -> Result<ChangeReport> {
     return ToReport(DELENDA_TRY(ops::DeleteRows(
         *impl_->session, {.where = request.where, .branch = request.branch, .dry_run = request.dry_run})));
+  });
+}
+
+Result<ChangeReport> WritableTable::Convert(const ConvertRequest& request) {
+  return parquet::Guarded([&]() -> Result<ChangeReport> {
+    return ToReport(DELENDA_TRY(ops::ConvertDeletes(
+        *impl_->session,
+        {.branch = request.branch, .position_deletes = request.position_deletes, .dry_run = request.dry_run})));
   });
 }
 

@@ -147,8 +147,8 @@ Result<History> ReadHistory(const iceberg::TableMetadata& metadata, std::optiona
           });
     }
     history.has_restored_rows = history.has_restored_rows || DELENDA_TRY(RestoredRows(io, deletes, data));
-    if (is_replace) continue;
-    for (auto& one : data) std::ranges::move(one.added, std::back_inserter(history.added_files));
+    auto& added = is_replace ? history.replacing_files : history.added_files;
+    for (auto& one : data) std::ranges::move(one.added, std::back_inserter(added));
   }
   history.is_known = true;
   return history;

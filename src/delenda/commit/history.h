@@ -30,6 +30,8 @@ struct History {
   bool has_restored_rows = false;
   // Data files that were added with new rows, with metrics; also those that are gone again.
   std::vector<ContentFile> added_files;
+  // The same of commits that changed no rows: files with rows that were there before.
+  std::vector<ContentFile> replacing_files;
 };
 
 // EXAMPLE  base 4; 5 appended c.parquet; 6 updated rows of a.parquet (new vector, new copies in d.parquet)

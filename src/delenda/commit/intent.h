@@ -61,7 +61,10 @@ struct Intent {
   // Data files whose live rows were written anew, into `added_files`. If more of their rows are deleted by now, the
   // operation is asked to look again: what it wrote would bring them back.
   std::vector<RewrittenFile> rewritten_files;
-  std::vector<ContentFile> removed_delete_files;  // whose work is done otherwise: equality deletes turned into vectors
+  // Whose work is done otherwise: turned into vectors. An equality delete file goes only if every data file that it
+  // applies to was looked at; where files with an older sequence number were added since the base, the operation is
+  // asked to look again.
+  std::vector<ContentFile> removed_delete_files;
 
   Isolation isolation = Isolation::kSerializable;
   // The rows that the operation looked at. Serializable operations look again if a data file that was added since may
@@ -75,6 +78,10 @@ struct Intent {
 
   // Deletes rows and does nothing else: a row that someone else deleted meanwhile is just as well deleted.
   bool IsPureDelete() const { return operation == Operation::kDelete && added_files.empty(); }
+  // Only turns deletes into others: its rows were deleted before, and stay so whoever else deletes or moves them.
+  bool IsConversion() const {
+    return operation == Operation::kReplace && added_files.empty() && rewritten_files.empty();
+  }
   // Appends read nothing: they fit every state of the table.
   bool IsBlindAppend() const {
     return operation == Operation::kAppend && deletes.empty() && rewritten_files.empty() &&

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 #include <utility>
 
 #include "delenda/commit/history.h"
@@ -57,7 +58,8 @@ class Rebaser {
     }
     for (const auto& file : intent_.removed_delete_files) {
       // One that is gone has been turned into vectors by somebody else.
-      if (state_.IsLive(DeleteKey(file))) changes_.removed_delete_files.push_back(file);
+      if (state_.IsLive(DeleteKey(file)) && !superseded_.contains(DeleteKey(file)))
+        changes_.removed_delete_files.push_back(file);
     }
     return std::move(changes_);
   }
@@ -65,8 +67,12 @@ class Rebaser {
  private:
   Result<std::optional<LookAgain>> CheckHistory(const History& history) const {
     if (!history.is_known) return LookAgain{"the snapshot that was read is no ancestor of the branch's head any more"};
+    if (auto again = CheckRemovedDeletes(history)) return again;
+    // A row that the operation found deleted by a vector, which is taken away: the delete that also covers it must
+    // stay.
+    if (intent_.IsConversion() && history.has_restored_rows) return LookAgain{"deleted rows were brought back"};
     // The delete covers rows that this operation copies: the copy would be newer than the delete, and live on.
-    if (history.has_new_equality_deletes && !intent_.IsPureDelete())
+    if (history.has_new_equality_deletes && !intent_.IsPureDelete() && !intent_.IsConversion())
       return LookAgain{"equality deletes were committed"};
     const bool checks_filter = intent_.isolation == Isolation::kSerializable &&
                                intent_.operation != Operation::kReplace && !intent_.deletes.empty();
@@ -85,8 +91,32 @@ class Rebaser {
     return std::nullopt;
   }
 
+  // Compaction writes files with the sequence number of the files that it has read, so that newer equality deletes go
+  // on to apply. Without the deletes their rows would come back.
+  std::optional<LookAgain> CheckRemovedDeletes(const History& history) const {
+    for (const auto& deletes : intent_.removed_delete_files) {
+      if (deletes.content != FileContent::kEqualityDeletes) continue;
+      for (const auto* files : {&history.added_files, &history.replacing_files}) {
+        for (const auto& file : *files) {
+          if (AppliesTo(deletes, file) &&
+              (!intent_.conflict_filter || MayMatch(file, *intent_.conflict_filter, state_.specs())))
+            return LookAgain{fmt::format("{}, to which {} applies, was added", file.path, deletes.path)};
+        }
+      }
+    }
+    return std::nullopt;
+  }
+  bool AppliesTo(const ContentFile& equality_deletes, const ContentFile& file) const {
+    if (file.data_sequence_number >= equality_deletes.data_sequence_number) return false;
+    const auto spec = state_.specs().find(equality_deletes.spec_id);
+    const bool is_global = spec == state_.specs().end() || spec->second.spec.IsUnpartitioned();
+    return is_global || (file.spec_id == equality_deletes.spec_id && *file.partition == *equality_deletes.partition);
+  }
+
   // The data file is not live any more.
   std::optional<LookAgain> Gone(const FileDelete& wanted, const History* history) const {
+    // Its deleted rows are in no other file either: the ones that hold what was left were checked.
+    if (intent_.IsConversion()) return std::nullopt;
     // Whoever deleted its rows has done what this operation wants. But rows that were moved or updated live on.
     const bool is_done = intent_.IsPureDelete() && wanted.deleted.ContainsAll(wanted.before) && history != nullptr &&
                          history->is_pure && !history->has_moved_rows;
@@ -98,14 +128,15 @@ class Rebaser {
                                          const History* history) {
     const PositionSet added = wanted.deleted.Difference(wanted.before);
     const PositionSet removed = wanted.before.Difference(wanted.deleted);
-    if (added.Intersects(now.Difference(wanted.before))) {
+    if (!intent_.IsConversion() && added.Intersects(now.Difference(wanted.before))) {
       // An updated row lives on in its new copy: deleting the old one again would not delete it, and a second update
       // would leave two.
       const bool both_pure = intent_.IsPureDelete() && history != nullptr && history->is_pure;
       if (!both_pure) return LookAgain{fmt::format("rows of {} were changed by others", wanted.file.path)};
     }
     const PositionSet result = now.Union(added).Difference(removed);
-    if (result == now) return std::nullopt;
+    const bool becomes_vector = intent_.IsConversion() && !task.position_deletes.empty() && !result.empty();
+    if (result == now && !becomes_vector) return std::nullopt;
     if (!removed.empty() && !task.position_deletes.empty()) {
       return ValidationFailed(
           "rows of {} can't be brought back: position delete files delete them; turn those into "
@@ -128,12 +159,16 @@ class Rebaser {
     Supersede(task);
   }
   void Supersede(const plan::FileTask& task) {
-    for (auto& file : state_.Superseded(task.file.path)) changes_.removed_delete_files.push_back(std::move(file));
+    for (auto& file : state_.Superseded(task.file.path)) {
+      superseded_.insert(DeleteKey(file));
+      changes_.removed_delete_files.push_back(std::move(file));
+    }
   }
 
   const Intent& intent_;
   const BranchState& state_;
   Changes changes_;
+  std::set<DeleteKey> superseded_;
 };
 
 }  // namespace

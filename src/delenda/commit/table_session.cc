@@ -2,7 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <utility>
+
+#include "delenda/iceberg/name_mapping_json.h"
+#include "delenda/plan/delete_index.h"
+#include "delenda/plan/key_fields.h"
+#include "delenda/plan/live_deletes.h"
 
 namespace delenda::commit {
 
@@ -43,6 +49,42 @@ Result<std::shared_ptr<const plan::ScanPlan>> TableSession::Plan(const std::stri
     for (const auto& warning : plan.warnings) hooks_.log(LogLevel::kWarning, warning);
   }
   return std::make_shared<const plan::ScanPlan>(std::move(plan));
+}
+
+Result<std::vector<ContentFile>> TableSession::LiveDeletes(const std::string& branch) const {
+  const auto id = head(branch);
+  if (!id) return std::vector<ContentFile>();
+  const iceberg::Snapshot* snapshot = loaded_.metadata.FindSnapshot(*id);
+  if (snapshot == nullptr)
+    return Corrupt("branch {} points to snapshot {}, which the table does not have", branch, *id);
+  return plan::LiveDeletes(loaded_.metadata, *snapshot, *io_, *executor_, hooks_);
+}
+
+Result<plan::ScanPlan> TableSession::PlanOfDeletes(std::vector<ContentFile> deletes) const {
+  plan::ScanPlan plan;
+  plan.schema = schema();
+  plan.filter = Expr::True();
+  plan.specs = iceberg::BindSpecs(loaded_.metadata, plan.schema);
+  plan.name_mapping = DELENDA_TRY(iceberg::NameMappingOf(properties()));
+  plan.key_fields = DELENDA_TRY(plan::FindKeyFields(deletes, plan.schema, loaded_.metadata));
+  for (ContentFile& file : deletes) {
+    if (file.content == FileContent::kEqualityDeletes) DELENDA_TRY(plan::SortKeys(file));
+  }
+  plan.deletes = std::move(deletes);
+  return plan;
+}
+
+std::optional<int64_t> TableSession::data_files(const std::string& branch) const {
+  const auto id = head(branch);
+  const iceberg::Snapshot* snapshot = id ? loaded_.metadata.FindSnapshot(*id) : nullptr;
+  if (snapshot == nullptr) return std::nullopt;
+  const auto found = snapshot->summary.find("total-data-files");
+  if (found == snapshot->summary.end()) return std::nullopt;
+  const std::string& text = found->second;
+  int64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return count;
 }
 
 Result<Isolation> TableSession::IsolationOf(const char* name) const {

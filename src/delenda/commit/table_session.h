@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "delenda/base/executor.h"
 #include "delenda/base/result.h"
@@ -60,6 +61,12 @@ class TableSession {
   // Plans a scan of the version that was read. The empty table's main has an empty plan; NotFound for other branches
   // that do not exist.
   Result<std::shared_ptr<const plan::ScanPlan>> Plan(const std::string& branch, plan::ScanRequest request) const;
+  // The delete files and vectors that are live on the branch.
+  Result<std::vector<ContentFile>> LiveDeletes(const std::string& branch) const;
+  // A plan without tasks, of equality delete files whether they are committed or not: what their keys are.
+  Result<plan::ScanPlan> PlanOfDeletes(std::vector<ContentFile> deletes) const;
+  // How many data files the branch has, as its newest snapshot says; nothing: it does not.
+  std::optional<int64_t> data_files(const std::string& branch) const;
   // From property write.NAME.isolation-level; serializable unless it says snapshot. InvalidArgument for anything else.
   Result<Isolation> IsolationOf(const char* name) const;
   // Commits onto whatever the table is by then (commit/committer.h).

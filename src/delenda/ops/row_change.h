@@ -21,13 +21,15 @@ struct RowChange {
   uint64_t rows_added = 0;
   uint64_t rows_deleted = 0;
   uint64_t rows_updated = 0;
-  uint64_t files_added = 0;    // data files
-  uint64_t files_dropped = 0;  // data files of which no row is left
-  uint64_t files_changed = 0;  // data files that got a new deletion vector
-  uint64_t files_merged = 0;   // of these: whose vector holds what others deleted meanwhile, too
-  uint64_t bytes_added = 0;    // of data files
-  uint64_t attempts = 1;       // of the last commit
-  uint64_t looked_again = 0;   // how often the operation was evaluated anew, since others changed what it had read
+  uint64_t files_added = 0;             // data files
+  uint64_t files_dropped = 0;           // data files of which no row is left
+  uint64_t files_changed = 0;           // data files that got a new deletion vector
+  uint64_t files_merged = 0;            // of these: whose vector holds what others deleted meanwhile, too
+  uint64_t bytes_added = 0;             // of data files
+  uint64_t rows_converted = 0;          // that delete files deleted and vectors delete now
+  uint64_t delete_files_converted = 0;  // that vectors took the place of
+  uint64_t attempts = 1;                // of the last commit
+  uint64_t looked_again = 0;  // how often the operation was evaluated anew, since others changed what it had read
 };
 
 // Runs `attempt` on the newest version of the table until it has committed: whenever others changed what it read, it is

@@ -26,11 +26,13 @@ const PartitionDecision& PartitionFilter::For(const std::shared_ptr<const Partit
   const auto [found, is_new] = decisions_.try_emplace(tuple);
   last_ = &*found;
   PartitionDecision& decision = found->second;
-  if (is_new && keys_ != nullptr && !keys_->CouldBeIn(*tuple)) return decision;
-  if (is_new && filter_->op == Op::kTrue)
+  if (!is_new) return decision;
+  if (only_ != nullptr && (only_->spec_id != spec_.spec.spec_id || !(*only_->tuple == *tuple))) return decision;
+  if (keys_ != nullptr && !keys_->CouldBeIn(*tuple)) return decision;
+  if (filter_->op == Op::kTrue)
     // With a count of its own: threads that add to the one of a filter for each file get in each other's way.
     decision = {.may_match = true, .residual = ExprRef(std::make_shared<const ExprRef>(filter_), filter_.get())};
-  else if (is_new) {
+  else {
     decision.may_match = EvaluateRow(*projected_, [&](const BoundColumn& column) -> const Datum& {
                            return ValueOf(*tuple, column);
                          }) == Truth::kTrue;

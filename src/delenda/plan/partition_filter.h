@@ -15,6 +15,12 @@
 
 namespace delenda::plan {
 
+// A partition of one spec.
+struct OnePartition {
+  int32_t spec_id = 0;
+  std::shared_ptr<const PartitionTuple> tuple;
+};
+
 // What the filter says about one partition.
 struct PartitionDecision {
   bool may_match = false;
@@ -24,10 +30,10 @@ struct PartitionDecision {
 // The filter's answers per partition, each computed once: many files share few partitions.
 class PartitionFilter {
  public:
-  // `keys`: only partitions that may hold one of them; null: all.
+  // `keys`: only partitions that may hold one of them; `only`: only this one. Null: all.
   PartitionFilter(const ExprRef& filter, const ExprRef& projected, const BoundSpec& spec,
-                  const KeyPartitions* keys = nullptr)
-      : filter_(filter), projected_(projected), spec_(spec), keys_(keys) {}
+                  const KeyPartitions* keys = nullptr, const OnePartition* only = nullptr)
+      : filter_(filter), projected_(projected), spec_(spec), keys_(keys), only_(only) {}
 
   const PartitionDecision& For(const std::shared_ptr<const PartitionTuple>& tuple);
 
@@ -38,6 +44,7 @@ class PartitionFilter {
   const ExprRef& projected_;
   const BoundSpec& spec_;
   const KeyPartitions* keys_;
+  const OnePartition* only_;
   std::unordered_map<std::shared_ptr<const PartitionTuple>, PartitionDecision> decisions_;
   std::pair<const std::shared_ptr<const PartitionTuple>, PartitionDecision>* last_ = nullptr;
 };

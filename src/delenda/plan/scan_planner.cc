@@ -48,8 +48,9 @@ struct DataPart {
 
 // One thread's tools for the entries of manifests of one spec.
 struct EntryReader {
-  EntryReader(ManifestReader opened, const ExprRef& filter, const ExprRef& projected, const KeyPartitions* keys)
-      : reader(std::move(opened)), partitions(filter, projected, reader.spec(), keys) {}
+  EntryReader(ManifestReader opened, const ExprRef& filter, const ExprRef& projected, const KeyPartitions* keys,
+              const OnePartition* only)
+      : reader(std::move(opened)), partitions(filter, projected, reader.spec(), keys, only) {}
 
   ManifestReader reader;
   PartitionFilter partitions;
@@ -89,8 +90,7 @@ class Planner {
       (is_data ? plan_.metrics.data_manifests : plan_.metrics.delete_manifests) += 1;
       if (manifest.added_files == 0 && manifest.existing_files == 0) continue;  // DELETED entries only
       if (!DELENDA_TRY(MayMatchPartitions(manifest, *plan_.filter, projected_, plan_.specs))) continue;
-      const KeyPartitions* keys = manifest.spec_id ? KeysIn(*manifest.spec_id) : nullptr;
-      if (keys != nullptr && !MayHoldKeys(manifest, plan_.specs.at(*manifest.spec_id), *keys)) continue;
+      if (manifest.spec_id && !MayHoldWanted(manifest, plan_.specs.at(*manifest.spec_id))) continue;
       (is_data ? data : deletes).push_back(&manifest);
     }
     plan_.metrics.data_manifests_read = data.size();
@@ -102,13 +102,25 @@ class Planner {
     return Combine(std::move(index));
   }
 
+  // By its partitions: keys, and the one partition that is asked for.
+  bool MayHoldWanted(const ManifestFile& manifest, const BoundSpec& spec) const {
+    const KeyPartitions* keys = KeysIn(spec.spec.spec_id);
+    if (keys != nullptr && !MayHoldKeys(manifest, spec, *keys)) return false;
+    const OnePartition* only = OnlyPartition(manifest.content, spec);
+    return only == nullptr || (only->spec_id == spec.spec.spec_id && MayHoldPartition(manifest, spec, *only->tuple));
+  }
+  // Null: all partitions of the spec are wanted. Equality deletes of unpartitioned specs apply in every one.
+  const OnePartition* OnlyPartition(ManifestContent content, const BoundSpec& spec) const {
+    const bool is_global = content == ManifestContent::kDeletes && spec.spec.IsUnpartitioned();
+    return request_.partition && !is_global ? &*request_.partition : nullptr;
+  }
   // Null: partitions of the spec are not asked for keys.
   const KeyPartitions* KeysIn(int32_t spec_id) const {
     const auto found = keys_in_.find(spec_id);
     return found == keys_in_.end() ? nullptr : &found->second;
   }
   // Every file is kept.
-  bool KeepsAll() const { return plan_.filter->op == Op::kTrue && !request_.keys; }
+  bool KeepsAll() const { return plan_.filter->op == Op::kTrue && !request_.keys && !request_.partition; }
 
   void Advance() {
     const uint64_t done = done_manifests_.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -131,7 +143,8 @@ class Planner {
         return idle;
       }
       return std::make_unique<EntryReader>(DELENDA_TRY(ManifestReader::Make(blocks, options(blocks->manifest()))),
-                                           plan_.filter, projected_.at(spec), KeysIn(spec));
+                                           plan_.filter, projected_.at(spec), KeysIn(spec),
+                                           OnlyPartition(blocks->manifest().content, blocks->spec()));
     };
     const ManifestParts work{
         .manifests = manifests,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "delenda/iceberg/table_metadata.h"
 #include "delenda/io/file_io.h"
 #include "delenda/model/sorted_keys.h"
+#include "delenda/plan/partition_filter.h"
 #include "delenda/plan/scan_task.h"
 
 namespace delenda::plan {
@@ -28,6 +30,8 @@ struct ScanRequest {
   // Only files that may hold one of these keys; null: all. Which of their rows do is for the reader to find out
   // (ReadOptions::keys).
   std::shared_ptr<const SortedKeys> keys = nullptr;
+  // Only files of this partition; nothing: of all.
+  std::optional<OnePartition> partition = std::nullopt;
   uint64_t split_size = 0;  // cut files into tasks of about this many bytes, at row groups; 0: a task is a whole file
   // A DV that matches no data file is a warning, not an error. For repair only: a lost match means that deleted rows
   // come back.

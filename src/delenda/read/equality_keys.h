@@ -32,6 +32,11 @@ class EqualityKeys {
   static Result<EqualityKeys> Load(io::FileIO& io, const plan::ScanPlan& plan, const std::vector<uint32_t>& files,
                                    uint64_t memory_budget, const CancelToken& cancel);
 
+  const KeyTable& keys() const { return keys_; }
+  // The highest of each key, by its number.
+  const std::vector<int64_t>& sequence_numbers() const { return sequences_; }
+  const SortedKeys& sorted() const { return *sorted_; }
+
   // The top-level columns that RemoveDeleted wants, in its order; structs cut down to the key.
   const std::vector<Field>& fields() const { return keys_.fields(); }
 

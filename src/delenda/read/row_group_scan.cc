@@ -124,14 +124,17 @@ Result<void> RowGroupScan::Decide(std::span<const ArrayRef> columns, int64_t beg
   if (task_->filter) {
     matching = DELENDA_TRY(task_->filter->Evaluate(take(task_->filter->fields().size()), rows));
   }
+  const int64_t data_sequence_number = context_.plan().tasks[task_->index].file.data_sequence_number;
   if (const KeyTable* keys = context_.keys()) {
     if (!matching) matching = Selection(rows, true);
-    DELENDA_TRY(keys->KeepWhere(take(keys->fields().size()), *matching,
-                                [](int64_t, int64_t number) { return number != KeyTable::kNone; }));
+    const auto* sequences = context_.options().key_sequence_numbers.get();
+    DELENDA_TRY(keys->KeepWhere(take(keys->fields().size()), *matching, [&](int64_t, int64_t number) {
+      return number != KeyTable::kNone &&
+             (sequences == nullptr || (*sequences)[static_cast<size_t>(number)] > data_sequence_number);
+    }));
   }
   if (!check_keys_) return {};
   if (!live) live = Selection(rows, true);
-  const int64_t data_sequence_number = context_.plan().tasks[task_->index].file.data_sequence_number;
   for (const auto& keys : task_->equality) {
     DELENDA_TRY(keys->RemoveDeleted(take(keys->fields().size()), data_sequence_number, *live));
   }

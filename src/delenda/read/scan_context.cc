@@ -70,6 +70,10 @@ Result<void> ScanContext::CheckColumns() const {
   using enum plan::OutputColumn::Kind;
   if (!changes_.empty() && changes_.size() != plan_->tasks.size())
     return InternalError("{} changes for {} tasks", changes_.size(), plan_->tasks.size());
+  if (options_.key_sequence_numbers && options_.keys &&
+      options_.key_sequence_numbers->size() != static_cast<size_t>(options_.keys->size()))
+    return InternalError("{} sequence numbers for {} keys", options_.key_sequence_numbers->size(),
+                         options_.keys->size());
   if (options_.keys && !changes_.empty()) return NotSupported("changes are not read by keys");
   for (const plan::OutputColumn& column : plan_->columns) {
     const bool of_changes = column.kind == kChangeType || column.kind == kChangeOrdinal ||

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "delenda/base/result.h"
 #include "delenda/hooks.h"
@@ -29,6 +30,8 @@ struct ReadOptions {
   // Only rows that have one of these keys; null: all. Its fields are those of the plan's schema. For scans, not for
   // changes. (A plan that was made with the same keys leaves out what cannot hold one: plan::ScanRequest::keys.)
   std::shared_ptr<const KeyTable> keys = nullptr;
+  // With `keys`, by the key's number: only rows of data files with a smaller data sequence number have it. Null: all.
+  std::shared_ptr<const std::vector<int64_t>> key_sequence_numbers = nullptr;
   // Bytes that the keys of equality deletes may take, for each layout and partition. More are refused.
   uint64_t equality_memory = uint64_t{2} << 30;
   // Changes: bytes that rows of later snapshots may take which were read along with earlier ones of the same row group.
