@@ -44,15 +44,15 @@ Result<std::vector<KeyPositions>> ScanKeyPositionResolver::Resolve(const commit:
                                                   .key_sequence_numbers = query.sequence_numbers,
                                                   .hooks = session.hooks()}));
   ChangedFiles found(*reading);
-  while (const auto batch = DELENDA_TRY(stream->Next()))
-    found.Add(static_cast<const arrow::StringArray&>(*batch->column(0)),
-              static_cast<const arrow::Int64Array&>(*batch->column(1)));
-  RowChange unused;
+  while (const auto batch = DELENDA_TRY(stream->Next())) {
+    DELENDA_TRY(found.Add(static_cast<const arrow::StringArray&>(*batch->column(0)),
+                          static_cast<const arrow::Int64Array&>(*batch->column(1))));
+  }
   std::map<std::string_view, uint32_t> vector_of;
   for (const plan::FileTask& task : reading->tasks) {
     if (task.dv) vector_of.emplace(task.file.path, *task.dv);
   }
-  for (auto& file : DELENDA_TRY(found.Deletes(session, unused))) {
+  for (auto& file : DELENDA_TRY(found.Deletes(session))) {
     KeyPositions& one = positions.emplace_back();
     if (const auto at = vector_of.find(file.file.path); at != vector_of.end())
       one.vector = reading->deletes[at->second];
