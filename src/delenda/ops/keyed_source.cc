@@ -4,6 +4,8 @@
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 #include <filesystem>
@@ -64,13 +66,27 @@ struct KeyedSource::State {
 
 Result<read::RowBuffer> KeyedSource::State::ReadAll(const Hooks& hooks) {
   read::RowBuffer all(spill, std::make_shared<read::SpillFile>(spill), part_bytes());
+  // Columns that the table lacks.
+  const int first_looked_at = static_cast<int>(options.only_keys ? schema.fields().size() : table_fields.size());
+  std::vector<bool> has_value(schema.fields().size() - static_cast<size_t>(first_looked_at));
   while (auto batch = DELENDA_TRY(files->Next())) {
     if (cancel.cancelled()) return Cancelled("stopped while rows were read; nothing was changed");
     rows += static_cast<uint64_t>(batch->num_rows());
+    for (size_t i = 0; i < has_value.size(); ++i) {
+      const auto& column = *batch->column(first_looked_at + static_cast<int>(i));
+      has_value[i] = has_value[i] || column.null_count() != column.length();
+    }
     DELENDA_TRY(all.Append(std::move(batch)));
     if (hooks.progress) hooks.progress({.stage = "read", .done = rows, .total = 0});
   }
   files.reset();
+  for (size_t i = 0; i < has_value.size(); ++i) {
+    // JSON lines do not say which columns they have: the name may be a wrong one.
+    if (has_value[i] || rows == 0 || !hooks.log) continue;
+    hooks.log(LogLevel::kWarning,
+              fmt::format("column '{}', which an expression looks at, has no value in any row of the files",
+                          schema.fields()[static_cast<size_t>(first_looked_at) + i].name));
+  }
   return all;
 }
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "delenda/io/faulting_file_io.h"
 #include "delenda/ops/delete_keys.h"
 #include "delenda/ops/merge_rows.h"
 #include "delenda/ops/upsert_rows.h"
@@ -235,6 +236,45 @@ TEST_P(KeyedFixture, ChangesByKeyAreThoseOfAListOfRows) {
 
 INSTANTIATE_TEST_SUITE_P(Fixtures, KeyedFixture, ::testing::ValuesIn(ChangeableTables()),
                          [](const auto& param) { return param.param; });
+
+// Every I/O operation of an upsert fails in turn: afterwards the rows are the old ones or the new ones, never a
+// mixture, and the old ones if the upsert says that it failed.
+TEST(UpsertRows, AnyFailureLeavesTheOldOrTheNewRows) {
+  Executor executor(1);
+  for (uint64_t at = 0;; ++at) {
+    TableCopy table("cl_basic");
+    const auto column = ColumnToSet(table.Metadata().CurrentSchema());
+    ASSERT_TRUE(column && column->type.kind() == TypeKind::kString);
+    const auto before = table.Rows();
+    // Two rows that are there, and one that is not.
+    std::string lines;
+    for (size_t i = 0; i < 3; ++i) {
+      Json row = before[i];
+      row[column->name] = "upserted";
+      if (i == 2) row["id"] = 5000;
+      lines += row.dump() + "\n";
+    }
+    const auto path = table.Put("fault.jsonl", lines);
+    const auto faulty = std::make_shared<io::FaultingFileIO>(table.io());
+    faulty->Add({.effect = io::FailWith{}, .operation = std::nullopt, .path_contains = "", .skip = at, .times = 1});
+    const auto change = [&]() -> Result<RowChange> {
+      auto session = DELENDA_TRY(table.TrySession(faulty, executor));
+      return UpsertRows(session, *io::MakeLocalFileIO(), {.files = {path}, .key = {"id"}});
+    }();
+    const auto after = table.Rows();
+    const auto changed = std::ranges::count_if(after, [&](const Json& row) { return row[column->name] == "upserted"; });
+    EXPECT_TRUE(changed == 0 || changed == 3) << "operation " << at << ": " << changed;
+    EXPECT_EQ(after.size(), before.size() + (changed == 0 ? 0 : 1)) << "operation " << at;
+    if (change) {
+      EXPECT_EQ(changed, 3) << "operation " << at;
+    }
+    if (!change && change.error().kind() != ErrorKind::kCommitStateUnknown) {
+      EXPECT_EQ(Sorted(after), Sorted(before)) << "operation " << at << ": " << change.error().ToString();
+    }
+    if (faulty->operations() <= at) break;
+    ASSERT_LT(at, 2000U);
+  }
+}
 
 }  // namespace
 }  // namespace delenda::ops

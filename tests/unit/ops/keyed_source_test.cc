@@ -82,6 +82,20 @@ TEST_F(KeyedSourceTest, ColumnsThatOnlyExpressionsLookAtComeFromTheFiles) {
   EXPECT_FALSE(source->Fits(*kTable.Select({"id", "v"})));
 }
 
+TEST_F(KeyedSourceTest, AColumnThatNoRowHasIsWarnedOf) {
+  std::vector<std::string> warnings;
+  Hooks hooks;
+  hooks.log = [&](LogLevel level, std::string_view line) {
+    if (level == LogLevel::kWarning) warnings.emplace_back(line);
+  };
+  auto source = Read({.files = {Put("/b.jsonl", "{\"id\": 3, \"op\": \"u\"}\n{\"id\": 4}\n")},
+                      .key = {"id"},
+                      .looked_at = {"op", "opp"}},
+                     hooks);
+  ASSERT_TRUE(source) << source.error().ToString();
+  EXPECT_THAT(warnings, ::testing::ElementsAre(HasSubstr("'opp'")));
+}
+
 TEST_F(KeyedSourceTest, WhatIsWrongIsNamed) {
   const auto good = Put("/good.csv", "id,v\n1,a\n");
   struct Wrong {
