@@ -163,7 +163,7 @@ class ChangedTable {
   }
 
   // A file with rows to bring in, outside of the table. Its name ends with .jsonl.
-  std::string Put(const ModelRows& rows) const {
+  std::string Put(const std::vector<std::pair<int64_t, ModelRow>>& rows) const {
     std::string text;
     for (const auto& [id, row] : rows) {
       text += fmt::format(R"({{"id": {}, "region": {}, "v": {}}})", id,

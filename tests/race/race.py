@@ -4,9 +4,9 @@
     race.py [--catalog folder|sqlite] [--seconds 60] [--workers 8] [--kill] [--least-merges 100] [--seed N] [--keep DIR]
 
 Each worker owns rows in every data file, which nobody else touches, and notes what the program acknowledged: deletes,
-updates, upserts, appends. Besides, all of them raise shared counters. Afterwards
+updates, upserts, appends. Besides, all of them raise shared counters, and upsert rows with shared keys. Afterwards
   - every acknowledged change is there, exactly once, and no other: rows that were deleted have not come back, no key has two rows;
-  - each counter is as high as it was raised;
+  - each counter is as high as it was raised, and each shared key has one row, as one of those who upserted it wrote it;
   - no delete was given up, whatever the others did;
   - verify --deep has no findings;
   - commits were merged, in one data file, with what others deleted meanwhile: at least --least-merges times, else the run has
@@ -34,6 +34,8 @@ FILES = 4
 ROWS_PER_FILE = 4000
 COUNTERS = 4
 FIRST_COUNTER = 9_000_000  # ids of the shared rows
+SHARED = 12
+FIRST_SHARED = 9_500_000  # ids that nobody has at first, and everybody upserts
 
 
 class Failure(Exception):
@@ -65,10 +67,6 @@ class Table:
             raise Failure(f"{command} {arguments}: exit {program.returncode}\n{out}{err}")
         return out
 
-    def knows(self, command: str) -> bool:
-        text = subprocess.run([self.cli, "--help"], capture_output=True, text=True, check=True).stdout
-        return any(line.split()[:1] == [command] for line in text.splitlines())
-
     def rows(self, *arguments) -> list[dict]:
         return [json.loads(line) for line in self.run("scan", "--format", "jsonl", *arguments).splitlines()]
 
@@ -88,14 +86,15 @@ class Worker(threading.Thread):
         self.kill = options.kill
         self.raised = collections.Counter()  # counters: acknowledged
         self.maybe_raised = collections.Counter()  # and those of killed programs
+        self.shared = collections.defaultdict(set)  # shared keys: what was acknowledged
+        self.maybe_shared = collections.defaultdict(set)
         self.done = collections.Counter()
         self.merged = self.killed = self.looked_again = self.attempts = 0
         self.next_id = 1_000_000 * (number + 1)
         self.problem = None
         self.log = (table.folder / f"worker-{number}.log").open("w")
         self.operations = [self.delete] * 5 + [self.update] * 2 + [self.raise_counter] * 2 + [self.append]
-        if options.upserts:
-            self.operations += [self.upsert] * 2
+        self.operations += [self.delete_keys, self.upsert, self.upsert, self.upsert_shared, self.merge_counter]
 
     def run(self):
         try:
@@ -163,6 +162,12 @@ class Worker(threading.Thread):
         report = self.change("delete", "--where", self.where(ids))
         self.settle(report, dict.fromkeys(ids), "rows-deleted", len(ids))
 
+    def delete_keys(self):
+        ids = self.pick(6)
+        file = write_rows(self.table.folder / f"worker-{self.number}.jsonl", ({"id": key} for key in ids))
+        report = self.change("delete", "--keys", file)
+        self.settle(report, dict.fromkeys(ids), "rows-deleted", len(ids))
+
     def update(self):
         ids, state = self.pick(3), self.token()
         report = self.change("update", "--set", f"state = '{state}'", "--where", self.where(ids))
@@ -187,15 +192,30 @@ class Worker(threading.Thread):
         report = self.change("upsert", self.file_of({**old, **new}), "--key", "id")
         self.settle(report, {**old, **new}, "rows-updated", len(old))
 
+    def upsert_shared(self):
+        rows = {FIRST_SHARED + key: (-2, self.token()) for key in self.random.sample(range(SHARED), 2)}
+        report = self.change("upsert", self.file_of(rows), "--key", "id")
+        if report is not None and report["rows-updated"] + report["rows-added"] != len(rows):
+            raise Failure(f"worker {self.number}: {len(rows)} shared rows were upserted: {report}")
+        for key, (_, state) in rows.items():
+            (self.maybe_shared if report is None else self.shared)[key].add(state)
+
     def raise_counter(self):
         counter = FIRST_COUNTER + self.random.randrange(COUNTERS)
-        report = self.change("update", "--set", "n = n + 1", "--where", f"id = {counter}")
+        self.count(counter, 1, self.change("update", "--set", "n = n + 1", "--where", f"id = {counter}"))
+
+    def merge_counter(self):
+        counter, more = FIRST_COUNTER + self.random.randrange(COUNTERS), self.random.randint(1, 9)
+        file = write_rows(self.table.folder / f"worker-{self.number}.jsonl", [{"id": counter, "n": more}])
+        self.count(counter, more, self.change("merge", file, "--key", "id", "--matched-update", "n = n + source.n"))
+
+    def count(self, counter: int, more: int, report):
         if report is None:
-            self.maybe_raised[counter] += 1
+            self.maybe_raised[counter] += more
         elif report["rows-updated"] != 1:
             raise Failure(f"counter {counter} was updated {report['rows-updated']} times")
         else:
-            self.raised[counter] += 1
+            self.raised[counter] += more
 
 
 def own_rows(rows: list[dict]) -> dict:
@@ -233,12 +253,19 @@ def check(table: Table, workers: list[Worker]):
     if lost or back or stale:
         raise Failure(f"{len(lost)} rows are lost {lost[:10]}, {len(back)} have come back {back[:10]}, "
                       f"{len(stale)} have other values {stale[:10]}")  # fmt: skip
-    counters = {row["id"]: row["n"] for row in rows if row["owner"] < 0}
+    own_rows([row for row in rows if row["owner"] < 0])
+    counters = {row["id"]: row["n"] for row in rows if row["owner"] == -1}
     for counter in range(FIRST_COUNTER, FIRST_COUNTER + COUNTERS):
         least = sum(worker.raised[counter] for worker in workers)
         most = least + sum(worker.maybe_raised[counter] for worker in workers)
         if not least <= counters.get(counter, -1) <= most:
             raise Failure(f"counter {counter} is {counters.get(counter)}, acknowledged were {least} (and perhaps {most - least})")
+    shared = {row["id"]: row["state"] for row in rows if row["owner"] == -2}
+    for key in range(FIRST_SHARED, FIRST_SHARED + SHARED):
+        surely = set().union(*(worker.shared[key] for worker in workers))
+        perhaps = set().union(*(worker.maybe_shared[key] for worker in workers))
+        if key in shared and shared[key] not in surely | perhaps or key not in shared and surely:
+            raise Failure(f"shared key {key} has {shared.get(key)}, written were {surely} and perhaps {perhaps}")
     table.run("verify", "--deep", "--errors-only")
 
 
@@ -247,7 +274,6 @@ def race(cli: str, options) -> dict:
     folder = Path(options.keep or tempfile.mkdtemp(prefix="delenda-race-")).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     table = Table(cli, folder, options.catalog)
-    options.upserts = table.knows("upsert")
     owned = make_table(table, options)
     until = time.time() + options.seconds
     workers = [Worker(i, table, rows, options, until) for i, rows in enumerate(owned)]
