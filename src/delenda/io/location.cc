@@ -44,7 +44,9 @@ std::string AbsoluteLocation(std::string_view location) {
   std::error_code error;
   const std::filesystem::path here = std::filesystem::current_path(error);
   if (error) return std::string(location);  // the folder is gone, and nothing can be made in it
-  return (here / location).lexically_normal().string();
+  std::string path = (here / location).lexically_normal().string();
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
 }
 
 std::string Join(std::string_view folder, std::string_view name) {

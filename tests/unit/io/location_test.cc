@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 namespace delenda::io {
 namespace {
 
@@ -50,6 +52,17 @@ TEST(Location, CanonicalFormJoinsAliasesAndChangesNothingElse) {
     for (const auto& [b, canonical_b] : cases)
       EXPECT_EQ(CanonicalKey(a) == CanonicalKey(b), canonical_a == canonical_b) << a << " " << b;
   }
+}
+
+TEST(Location, RelativePathsBecomeAbsolute) {
+  const std::string here = std::filesystem::current_path();
+  EXPECT_EQ(AbsoluteLocation("w/t"), here + "/w/t");
+  EXPECT_EQ(AbsoluteLocation("./w/../t//"), here + "/t");
+  EXPECT_EQ(AbsoluteLocation("."), here);
+  EXPECT_EQ(AbsoluteLocation("a:b"), here + "/a:b");
+  for (const char* location : {"/w/t", "/w/../t", "s3://bucket/t", "file:///w/t", "file:/w", "/"})
+    EXPECT_EQ(AbsoluteLocation(location), location);
+  EXPECT_EQ(AbsoluteLocation("/w/t/"), "/w/t");
 }
 
 TEST(Location, JoinBasenameParent) {
