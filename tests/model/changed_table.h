@@ -76,6 +76,26 @@ class InterruptedFileIO final : public io::FaultingFileIO {
   std::function<void()> meanwhile_;
 };
 
+// A commit point whose first answer is lost: `published`: after it has done its work.
+class LosingCommitPoint final : public catalog::CommitPoint {
+ public:
+  LosingCommitPoint(std::unique_ptr<catalog::CommitPoint> inner, bool published, std::function<void()> then)
+      : inner_(std::move(inner)), published_(published), then_(std::move(then)) {}
+
+  Result<std::string> Current() override { return inner_->Current(); }
+  Result<std::string> Publish(std::string_view base, std::string_view text, bool gzip) override {
+    if (!then_) return inner_->Publish(base, text, gzip);
+    if (published_) static_cast<void>(inner_->Publish(base, text, gzip));
+    std::exchange(then_, nullptr)();
+    return CommitStateUnknown("the answer was lost");
+  }
+
+ private:
+  std::unique_ptr<catalog::CommitPoint> inner_;
+  bool published_;
+  std::function<void()> then_;
+};
+
 class ChangedTable {
  public:
   ChangedTable(TableKind kind, std::map<std::string, std::string> properties) : kind_(kind) {
@@ -98,9 +118,8 @@ class ChangedTable {
   ChangedTable& operator=(const ChangedTable&) = delete;
   ~ChangedTable() { std::filesystem::remove_all(folder_); }
 
-  Result<commit::TableSession> Session(std::shared_ptr<io::FileIO> io, Executor& executor) const {
-    std::shared_ptr<catalog::CommitPoint> point = DELENDA_TRY(Catalog(io)->Open(name_));
-    return commit::TableSession::Open(std::move(io), std::move(point), executor, {});
+  Result<std::unique_ptr<catalog::CommitPoint>> Point(std::shared_ptr<io::FileIO> io) const {
+    return Catalog(std::move(io))->Open(name_);
   }
 
   std::string MetadataFile() const {

@@ -263,8 +263,13 @@ class Sequence {
   }
 
   Result<ops::RowChange> RunOn(const Operation& operation, std::shared_ptr<io::FileIO> io) const {
+    auto point = DELENDA_TRY(table_.Point(io));
+    return RunOn(operation, std::move(io), std::move(point));
+  }
+  static Result<ops::RowChange> RunOn(const Operation& operation, std::shared_ptr<io::FileIO> io,
+                                      std::shared_ptr<catalog::CommitPoint> point) {
     Executor executor(1);
-    auto session = DELENDA_TRY(table_.Session(std::move(io), executor));
+    auto session = DELENDA_TRY(commit::TableSession::Open(std::move(io), std::move(point), executor, {}));
     return operation.run(session);
   }
 
@@ -325,7 +330,9 @@ class Sequence {
       WithFault(operation, {.at = at, .done = Pick(2) == 0, .forever = disturbance > 0});
     } else if (disturbance == 3) {
       WithFault(operation, {.at = Pick(6), .done = Pick(2) == 0, .path = ".metadata.json"});
-    } else if (disturbance < 7 && !is_upgrade && (!kind_.born_as_2 || has_upgraded_)) {
+    } else if (disturbance == 4) {
+      WithoutAnswer(operation, Pick(2) == 0, Pick(2) == 0);
+    } else if (disturbance < 8 && !is_upgrade && (!kind_.born_as_2 || has_upgraded_)) {
       WithAnother(operation, at);
     } else {
       Undisturbed(operation);
@@ -373,6 +380,27 @@ class Sequence {
     const std::string what =
         fmt::format("{}, step {} {}{}: {}", operation.text, fault.at, fault.done ? "done, but failed" : "failed",
                     fault.forever ? " and killed" : "", change ? "done" : change.error().ToString());
+    Settle(change, before, after, what);
+  }
+
+  // The answer to the publication is lost. `killed`: and nothing works any more.
+  void WithoutAnswer(const Operation& operation, bool published, bool killed) {
+    const ModelRows before = model_;
+    const ModelRows after = After(operation, model_);
+    const auto io = std::make_shared<io::FaultingFileIO>(table_.io());
+    auto point = table_.Point(io);
+    ASSERT_TRUE(point) << point.error().ToString();
+    const auto losing = std::make_shared<LosingCommitPoint>(*std::move(point), published, [io, killed] {
+      if (killed) io->Add({.effect = io::FailWith{}, .operation = std::nullopt, .path_contains = ""});
+    });
+    const auto change = RunOn(operation, io, losing);
+    Settle(change, before, after,
+           fmt::format("{}, {} without an answer{}: {}", operation.text, published ? "published" : "not published",
+                       killed ? " and killed" : "", change ? "done" : change.error().ToString()));
+  }
+
+  void Settle(const Result<ops::RowChange>& change, const ModelRows& before, const ModelRows& after,
+              const std::string& what) {
     if (change) {
       ++tally_.survived;
       Expect({after}, what);
