@@ -189,28 +189,43 @@ class Upgrade(Tables):
             (path / "metadata/version-hint.text").write_text(str(last_version))
         return path, "--map-location", f"/warehouse/{name}={path}"
 
+    def merge_manifests(self, path: Path):
+        """From now on every commit merges all small manifests."""
+        hint = (path / "metadata/version-hint.text").read_text().strip()
+        file = path / f"metadata/v{hint}.metadata.json"
+        metadata = json.loads(file.read_text())
+        metadata["properties"]["commit.manifest.min-count-to-merge"] = "1"
+        file.write_text(json.dumps(metadata))
+
     def test_rows_stay_and_can_be_deleted_afterwards(self):
-        for name, version, key in (("mor_pos_v2_file", None, "id"), ("mor_pos_v2_partition", None, "id"), ("pos_v2_edge", None, "id"),
-                                   ("cl_v2_range", None, "id"), ("eq_int", None, None), ("eq_partitioned_global", None, None),
-                                   ("upgraded_v1", 7, "id"), ("upgraded_v1", 5, "id"), ("upgraded_v1", 2, "id")):  # fmt: skip
-            with self.subTest(name, version=version):
-                table = self.copy(name, version)
-                before = self.rows(*table)
-                report = self.report("upgrade", *table, "--to", "3")
-                self.assertEqual((1 if version in (2, 5) else 2, 3), (report["from"], report["to"]))
-                self.assertEqual(bag(before), bag(self.rows(*table)))
-                if key:
-                    ids = sorted(row[key] for row in before)
-                    gone = self.report("delete", *table, "--where", f"{key} IN ({ids[0]}, {ids[-1]})")
-                    self.assertEqual(2 if ids[0] != ids[-1] else 1, gone["rows-deleted"])
-                    left = [row for row in before if row[key] not in (ids[0], ids[-1])]
-                    self.assertEqual(bag(left), bag(self.rows(*table)))
-                    row_ids = [row["_row_id"] for row in self.rows(*table, "--select", "_row_id")]
-                    self.assertEqual(len(left), len(set(row_ids)))
-                    self.assertNotIn(None, row_ids)
-                done = self.run("verify", *table, "--deep", "--errors-only", "--format", "jsonl")
-                self.assertEqual("", done.stdout)
-                shutil.rmtree(table[0])
+        for name, version, has_id in (("mor_pos_v2_file", None, True), ("mor_pos_v2_partition", None, True), ("pos_v2_edge", None, True),
+                                      ("cl_v2_range", None, True), ("eq_int", None, False), ("eq_partitioned_global", None, False),
+                                      ("upgraded_v1", 7, True), ("upgraded_v1", 5, True), ("upgraded_v1", 2, True)):  # fmt: skip
+            for merges in (False, True):
+                with self.subTest(name, version=version, merges=merges):
+                    self.change_after_upgrade(name, version, has_id, merges)
+
+    def change_after_upgrade(self, name, version, has_id, merges):
+        table = self.copy(name, version)
+        if merges:
+            self.merge_manifests(table[0])
+        rows = self.rows(*table)
+        report = self.report("upgrade", *table, "--to", "3")
+        self.assertEqual((1 if version in (2, 5) else 2, 3), (report["from"], report["to"]))
+        self.assertEqual(bag(rows), bag(self.rows(*table)))
+        if has_id:
+            ids = sorted(row["id"] for row in rows)
+            for gone in (ids[0], ids[-1]):
+                self.assertEqual(1, self.report("delete", *table, "--where", f"id = {gone}")["rows-deleted"])
+            self.report("update", *table, "--where", f"id = {ids[1]}", "--set", f"id = {ids[1]} + 0")
+            rows = [row for row in rows if row["id"] not in (ids[0], ids[-1])]
+            row_ids = [row["_row_id"] for row in self.rows(*table, "--select", "_row_id")]
+            self.assertEqual(len(rows), len(set(row_ids)))
+            self.assertNotIn(None, row_ids)
+        self.assertEqual(bag(rows), bag(self.rows(*table)))
+        done = self.run("verify", *table, "--deep", "--errors-only", "--format", "jsonl")
+        self.assertEqual("", done.stdout)
+        shutil.rmtree(table[0])
 
     def test_version_1_to_2_as_java_does(self):
         table = self.copy("upgraded_v1", 5)

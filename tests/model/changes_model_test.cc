@@ -282,8 +282,8 @@ class Sequence {
   void Expect(const std::vector<ModelRows>& allowed, const std::string& what, bool keeps_row_ids = true) {
     const auto read = table_.Rows();
     const auto found = std::ranges::find(allowed, read.rows);
-    ASSERT_NE(found, allowed.end()) << what << ": the table has " << read.rows.size() << " rows, the model "
-                                    << allowed.front().size() << Difference(read.rows, allowed.front());
+    ASSERT_TRUE(found != allowed.end()) << what << ": the table has " << read.rows.size() << " rows, the model "
+                                        << allowed.front().size() << Difference(read.rows, allowed.front());
     // Rows keep their ids as long as they live, and no two have one.
     std::map<int64_t, int64_t> owners;
     for (const auto& [id, row_id] : read.row_ids) {
