@@ -104,7 +104,7 @@ def start_engines(folder: Path, warehouse: Path) -> SimpleNamespace:
     sql_catalog = SqlCatalog("shared", uri=f"sqlite:///{database}", warehouse=f"file://{shared}")
     sql_catalog.create_namespace("db")
     config = shared / "catalogs.toml"
-    config.write_text(f'[catalog.shared]\nuri = "sqlite:///{database}"\n')
+    config.write_text(f'[catalog.shared]\nuri = "sqlite:///{database}"\nwarehouse = "{shared}"\n')
     settings = {"type": "jdbc", "uri": f"jdbc:sqlite:{database}", "warehouse": str(shared), "jdbc.schema-version": "V1"}
     spark = environment.spark_session(folder, str(warehouse), {"shared": settings})
     spark.sql("CREATE NAMESPACE ice.db")

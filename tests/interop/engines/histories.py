@@ -1,8 +1,8 @@
 """The histories. Each is named for the rule that it checks; `id` is a key that no step changes."""
 
 from history import (  # fmt: skip
-    History, append, create, create_branch, delete, equality_deletes, java, nested_equality_deletes, spark,
-    spark_append, spark_delete, spark_update, sql_catalog, to_version_3, update,
+    History, append, create, create_branch, delete, delete_keys, equality_deletes, java, made, merge, nested_equality_deletes,
+    spark, spark_append, spark_delete, spark_update, spark_upgrade, sql_catalog, update, upgrade, upsert,
 )
 
 
@@ -101,6 +101,19 @@ def renamed(rows, old, new):
     return [{new if key == old else key: value for key, value in row.items()} for row in rows]
 
 
+def made_rows(first: int, last: int) -> list[dict]:
+    return numbered(
+        first,
+        last,
+        u=lambda id: None if id % 6 == 0 else f"00000000-0000-0000-0000-{id:012x}",
+        f=lambda id: None if id % 7 == 0 else f"0001{id:02x}",
+        st=lambda id: None if id % 5 == 0 else {"a": id, "b": [None, "x"][: id % 3]},
+        d=lambda id: None if id % 4 == 0 else id,
+        ts=lambda id: f"20{20 + id % 3}-02-0{1 + id % 9}T00:00:00.000000Z",
+        s=lambda id: None if id % 9 == 0 else f"{chr(97 + id % 3)}{id}",
+    )
+
+
 def raised(row: dict) -> dict:
     return {"n": None if row["n"] is None else row["n"] + 1}
 
@@ -189,6 +202,41 @@ HISTORIES = [
         ],
     ),
     History(
+        "rows_are_changed_by_their_keys",
+        [
+            create(REGIONAL, "region"),
+            append(regional(0, 30)),
+            spark_append(regional(30, 60)),
+            # Replaced in place, moved to another partition, new, deleted, deleted but not there; the last row of a key counts.
+            upsert(
+                [
+                    *[{**row, "s": "early", "_op": "d"} for row in regional(1, 3)],
+                    *[{**row, "s": "replaced", "_op": "u"} for row in regional(0, 4) + regional(29, 32)],
+                    *[{**row, "region": "moved", "_op": "u"} for row in regional(5, 8) + regional(44, 45)],
+                    *[{**row, "_op": "u"} for row in regional(60, 63)],
+                    *[{**row, "_op": "d"} for row in regional(10, 12) + regional(50, 51) + regional(70, 71)],
+                ],
+                ["id"],
+                "_op = 'd'",
+                lambda row: row["_op"] == "d",
+            ),
+            delete_keys([{"id": 0, "region": region(0)}, {"id": 22, "region": None}, {"id": 1, "region": None}, {"id": 5, "region": "moved"}], ["id", "region"]),  # fmt: skip
+            spark(
+                "MERGE INTO {t} t USING (SELECT id FROM range(2, 70, 9)) u ON t.id = u.id WHEN MATCHED AND t.id < 30 THEN DELETE WHEN MATCHED THEN UPDATE SET s = 'merged' WHEN NOT MATCHED THEN INSERT (id) VALUES (u.id)",
+                lambda rows: [{**row, "s": "merged"} if row["id"] in range(2, 70, 9) else row for row in rows if row["id"] not in range(2, 30, 9)] + [{"id": id, "region": None, "ts": None, "s": None} for id in (11, 65)],
+            ),
+            merge(
+                [{**row, "s": "m"} for row in regional(2, 5) + regional(54, 57) + regional(64, 67)],
+                ["id"],
+                ["--matched-delete", "source.id < 4", "--matched-update", "s = source.s || s", "--matched-update-when", "region = 'us'", "--not-matched-insert", "source.id != 66"],
+                lambda row, source: None if row["id"] < 4 else {**row, "s": row["s"] and "m" + row["s"]} if row["region"] == "us" else row,
+                lambda source: None if source["id"] == 66 else source,
+            ),
+            spark_update(["s = 'last'"], listed(3, 4, 55, 64), among(3, 4, 55, 64), lambda row: {"s": "last"}),
+            upsert([{**row, "s": "again"} for row in regional(55, 66)], ["id"]),
+        ],
+    ),  # fmt: skip
+    History(
         "a_file_without_rows_is_dropped_with_its_vector",
         [
             create(PLAIN),
@@ -201,6 +249,32 @@ HISTORIES = [
             delete("id <= 9", below(10)),
             delete("TRUE", lambda row: True),
             append(plain(30, 33)),
+        ],
+    ),
+    History(
+        "a_table_that_was_made_here_is_anyones",
+        [
+            made("id long NOT NULL, u uuid, f fixed[3], st struct<a int, b list<string>>, d int DEFAULT 5, ts timestamptz, s string", "bucket(2, id), year(ts), truncate(1, s), void(d)", "id", write__target_file_size_bytes="100000"),
+            append(made_rows(0, 20)),
+            spark_append(made_rows(20, 30)),
+            append(without(made_rows(30, 33), "d"), as_stored=every(made_rows(30, 33), d=5)),
+            delete("u = '00000000-0000-0000-0000-000000000003' OR f = X'000104'", lambda row: row["id"] in (3, 4)),
+            upsert([{**row, "d": 6, "s": "z"} for row in made_rows(31, 35)], ["id"]),
+            spark_delete(listed(5, 21), among(5, 21)),
+            spark("ALTER TABLE {t} ADD PARTITION FIELD days(ts);\nALTER TABLE {t} DROP COLUMN st", lambda rows: without(rows, "st")),
+            append(without(made_rows(40, 45), "st")),
+            update(["d = d * 2"], "id < 12", below(12), lambda row: {"d": row["d"] and row["d"] * 2}),
+        ],
+    ),  # fmt: skip
+    History(
+        "a_table_that_was_made_in_an_sqlite_catalog_is_shared",
+        [
+            made("id long NOT NULL, v string, n int", "n", "id", catalog="shared"),
+            append(plain(0, 20)),
+            spark_append(plain(20, 30)),
+            delete(listed(1, 21), among(1, 21)),
+            spark_update(["v = 's'"], listed(2, 22), among(2, 22), lambda row: {"v": "s"}),
+            upsert([{"id": id, "v": "k", "n": 1} for id in (2, 3, 100)], ["id"]),
         ],
     ),
     History(
@@ -266,7 +340,7 @@ HISTORIES = [
             spark_append(regional(0, 40)),
             append(regional(40, 60)),
             spark_delete(listed(1, 2, 3, 41, 42), among(1, 2, 3, 41, 42)),
-            to_version_3(),
+            upgrade(),
             delete(listed(4, 5), among(4, 5)),
             append(regional(60, 70)),
             delete(listed(6, 43, 61), among(6, 43, 61)),
@@ -282,7 +356,7 @@ HISTORIES = [
             spark_append(plain(20, 40)),
             spark_append(plain(40, 60)),
             spark_delete(listed(1, 21, 41), among(1, 21, 41)),
-            to_version_3(),
+            spark_upgrade(),
             delete(listed(2, 22), among(2, 22)),
             delete("id = 42", among(42)),
             spark_delete(listed(3, 23, 43), among(3, 23, 43)),
@@ -296,7 +370,7 @@ HISTORIES = [
             spark_delete("id = 1", among(1)),
             spark("ALTER TABLE {t} DROP PARTITION FIELD n"),
             spark_append(plain(20, 40)),
-            to_version_3(),
+            upgrade(),
             delete(listed(2, 22, 32), among(2, 22, 32)),
             append(plain(40, 45)),
             update(["v = 'u'"], listed(3, 23, 33, 43), among(3, 23, 33, 43), lambda row: {"v": "u"}),
@@ -528,7 +602,7 @@ HISTORIES = [
         [
             sql_catalog({"id": "int64", "v": "string", "n": "int32"}, plain(0, 20)),
             append(plain(20, 30)),
-            to_version_3(),
+            upgrade(),
             delete(listed(1, 21), among(1, 21)),
             spark_delete(listed(2, 22), among(2, 22)),
             update(["v = 'u'"], listed(3, 23), among(3, 23), lambda row: {"v": "u"}),

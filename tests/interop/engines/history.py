@@ -82,6 +82,12 @@ class Table:
             return current_metadata(self.location)
         return self.engines.sql_catalog.load_table(f"db.{self.name}").metadata_location.removeprefix("file:").replace("///", "/")
 
+    def use_catalog(self, name: str) -> None:
+        """The table is in the SQL catalog, not in a folder."""
+        self.place, self.location = f"{name}.db.{self.name}", None
+        self.options = ["--config", str(self.engines.delenda_config)]
+        self.sql_name = f"{name}.db.{quoted(self.name)}"
+
     def file(self, name: str, text: str) -> Path:
         path = self.engines.folder / f"{self.name}-{name}"
         path.write_text(text, encoding="utf-8")
@@ -158,6 +164,25 @@ class Step:
 
 
 # ---- steps of both engines
+def made(columns: str, partition: str = "", key: str = "", catalog: str = "", **properties: str) -> Step:
+    """By the program. `catalog`: the name of the SQL catalog that the table is in, else a folder."""
+
+    def act(table: Table) -> None:
+        if catalog:
+            table.use_catalog(catalog)
+        named = {name.replace("__", ".").replace("_", "-"): value for name, value in properties.items()}
+        options = ["--columns", columns, *(["--partition-by", partition] if partition else []), *(["--key", key] if key else [])]
+        for name, value in {**MERGE_ON_READ, **named}.items():
+            options += ["--property", f"{name}={value}"]
+        table.delenda("create", *options)
+
+    return Step(f"delenda create ({columns}) {partition}", act)
+
+
+def upgrade() -> Step:
+    return Step("delenda upgrade", lambda table: table.delenda("upgrade", "--to", "3") and None)
+
+
 def create(columns: str, partition: str = "", version: int = 3, more: str = "", **properties: str) -> Step:
     """By Spark. `more`: a clause of SQL that follows."""
     named = {name.replace("__", ".").replace("_", "-"): value for name, value in properties.items()}
@@ -173,13 +198,15 @@ def create(columns: str, partition: str = "", version: int = 3, more: str = "", 
     return Step(f"create ({columns}) {by}", act)
 
 
-def append(rows: Rows, branch: str = MAIN) -> Step:
+def append(rows: Rows, branch: str = MAIN, as_stored: Rows | None = None) -> Step:
+    """`as_stored`: with the columns that `rows` leave to their defaults."""
+
     def act(table: Table) -> dict:
         report = table.change("append", "-", "--format", "jsonl", input=_lines(rows), branch=branch)
         table.check(report["rows-added"] == len(rows), f"{report} for {len(rows)} rows")
         return report
 
-    return Step(f"append {len(rows)} rows", act, lambda old: old + rows, branch)
+    return Step(f"append {len(rows)} rows", act, lambda old: old + (as_stored or rows), branch)
 
 
 def delete(where: str, matches: Callable[[dict], bool], branch: str = MAIN) -> Step:
@@ -205,6 +232,53 @@ def _lines(rows: Rows) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
+def _key(row: dict, names: list[str]) -> tuple:
+    return tuple(row.get(name) for name in names)
+
+
+def delete_keys(keys: Rows, by: list[str], branch: str = MAIN) -> Step:
+    """By a file of keys, of which the columns `by` count."""
+    gone = {_key(row, by) for row in keys}
+    return Step(
+        f"delete --keys {keys[:3]}",
+        lambda table: table.change("delete", "--keys", table.file("keys.jsonl", _lines(keys)), "--key", ",".join(by), branch=branch),  # fmt: skip
+        lambda rows: [row for row in rows if _key(row, by) not in gone],
+        branch,
+    )
+
+
+def upsert(source: Rows, by: list[str], delete_when: str = "", deletes: Callable[[dict], bool] = lambda row: False) -> Step:  # fmt: skip
+    """Rows of `source` that `deletes` matches (`delete_when` for the program) only delete; columns `_…` are not the table's."""
+    last = {_key(row, by): row for row in source}
+    stay = [{n: v for n, v in row.items() if not n.startswith("_")} for row in last.values() if not deletes(row)]
+    when = ["--delete-when", delete_when] if delete_when else []
+    return Step(
+        f"upsert {source[:3]}",
+        lambda table: table.change("upsert", "-", "--format", "jsonl", "--key", ",".join(by), *when, input=_lines(source)),
+        lambda rows: [row for row in rows if _key(row, by) not in last] + stay,
+        touches=lambda row: _key(row, by) in last,
+    )
+
+
+def merge(source: Rows, by: list[str], options: list[str], matched: Callable, inserted: Callable[[dict], dict | None]) -> Step:  # fmt: skip
+    """`matched`: of a row of the table and its row of `source`, the new row, the old one or None; `inserted`: of the latter."""
+    last = {_key(row, by): row for row in source}
+
+    def change(rows: Rows) -> Rows:
+        there = {_key(row, by) for row in rows}
+        kept = [matched(row, last[_key(row, by)]) if _key(row, by) in last else row for row in rows]
+        new = [inserted(row) for key, row in last.items() if key not in there]
+        return [row for row in kept + new if row is not None]
+
+    def touches(row: dict) -> bool:
+        return _key(row, by) in last and matched(row, last[_key(row, by)]) is not row
+
+    def act(table: Table) -> dict:
+        return table.change("merge", "-", "--format", "jsonl", "--key", ",".join(by), *options, input=_lines(source))
+
+    return Step(f"merge {source[:3]}", act, change, touches=touches)
+
+
 # ---- steps of Spark alone
 def spark(text: str, change: Callable[[Rows], Rows] = lambda rows: rows, branch: str = MAIN) -> Step:
     """Any statements (after one another, between semicolons at line ends); {t} is the table."""
@@ -219,8 +293,15 @@ def spark(text: str, change: Callable[[Rows], Rows] = lambda rows: rows, branch:
 def spark_append(rows: Rows, branch: str = MAIN) -> Step:
     def act(table: Table) -> None:
         path = table.file("rows.json", _lines(rows))
-        schema = table.sql("SELECT * FROM {t}").schema
+        from pyspark.sql.types import BinaryType, StringType, StructField, StructType
+
+        fields = table.sql("SELECT * FROM {t}").schema.fields
+        binary = {field.name for field in fields if field.dataType == BinaryType()}
+        # Binary values are hexadecimal here; Spark's JSON has base64.
+        schema = StructType([StructField(f.name, StringType() if f.name in binary else f.dataType) for f in fields])
         frame = table.engines.spark.read.schema(schema).json(str(path)).coalesce(1)
+        names = [(quoted(field.name), field.name in binary) for field in fields]
+        frame = frame.selectExpr(*[f"unhex({name}) AS {name}" if hexadecimal else name for name, hexadecimal in names])
         frame.writeTo(table.branch_sql(branch).replace("{t}", table.sql_name)).append()
 
     return Step(f"Spark appends {len(rows)} rows", act, lambda old: old + rows, branch)
@@ -244,7 +325,7 @@ def spark_update(sets: list[str], where: str, matches: Callable[[dict], bool], v
     )
 
 
-def to_version_3() -> Step:
+def spark_upgrade() -> Step:
     return spark("ALTER TABLE {t} SET TBLPROPERTIES ('format-version' = '3')")
 
 
@@ -293,9 +374,7 @@ def sql_catalog(columns: dict[str, str], rows: Rows) -> Step:
         properties = {"format-version": "2", **MERGE_ON_READ}
         made = table.engines.sql_catalog.create_table(f"db.{table.name}", schema, properties=properties)
         made.append(pyarrow.Table.from_pylist(rows, schema))
-        table.place, table.location = f"shared.db.{table.name}", None
-        table.options = ["--config", str(table.engines.delenda_config)]
-        table.sql_name = f"shared.db.{quoted(table.name)}"
+        table.use_catalog("shared")
 
     return Step("PyIceberg creates the table in an SQLite catalog", act, lambda old: old + rows)
 
