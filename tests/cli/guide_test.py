@@ -59,13 +59,14 @@ class Guide(unittest.TestCase):
                     self.assertEqual(without_times(wanted), without_times(printed(command, folder)))
 
     def test_commands_that_change_a_table_do_what_the_page_says(self):
-        for page, count in (("writing.md", 6), ("tables.md", 4), ("upsert.md", 7)):
+        for page, count in (("writing.md", 6), ("tables.md", 4), ("upsert.md", 7), ("convert.md", 2)):
             blocks = re.findall(r"```\n\$ (delenda .*)\n((?:.*\n)*?)```", (SOURCE / "docs/guide" / page).read_text())
             self.assertEqual(count, len(blocks), page)
             with tempfile.TemporaryDirectory() as name:
                 folder = Path(name).resolve()
                 shutil.copytree(ICEBERG / "mor_dv", folder / "mor_dv")
                 shutil.copytree(ICEBERG / "mor_pos_v2_file", folder / "old")
+                shutil.copytree(ICEBERG / "upsert_v3", folder / "upsert_v3")
                 for command, wanted in blocks:
                     with self.subTest(page, command=command):
                         told = without_ids(printed(command, folder)).replace(str(folder), "FOLDER")

@@ -61,6 +61,7 @@ ConvertOutcome TryEqualityDeletes(const commit::TableSession& session, const Con
 
 // Every data file with position deletes gets a vector of what they and its own vector delete.
 ConvertOutcome TryPositionDeletes(const commit::TableSession& session, const ConvertOptions& options) {
+  DELENDA_TRY(CheckDeletes(session, options.branch));
   commit::Intent intent = ConversionIntent(session, options.branch);
   intent.removed_delete_files = DELENDA_TRY(LiveDeletesOf(session, options.branch, FileContent::kPositionDeletes));
   RowChange change;
@@ -85,7 +86,6 @@ ConvertOutcome TryPositionDeletes(const commit::TableSession& session, const Con
 }  // namespace
 
 Result<RowChange> ConvertDeletes(commit::TableSession& session, const ConvertOptions& options) {
-  DELENDA_TRY(CheckDeletes(session, options.branch));
   RowChange positions;
   if (options.position_deletes)
     positions = DELENDA_TRY(RunUntilCommitted(session, [&] { return TryPositionDeletes(session, options); }));

@@ -66,9 +66,9 @@ class ConversionTable : public MemoryTable {
     snapshot.next_row_id = list.next_row_id;
     snapshot.manifest_list = std::string(kLocation) + "/metadata/list" + std::to_string(snapshot.snapshot_id);
     EXPECT_TRUE(io::WriteWholeFile(*io_, snapshot.manifest_list, list.bytes));
-    const auto base = point_->Current().value();
-    const auto next = WithSnapshot(metadata, base, "main", snapshot).value();
-    EXPECT_TRUE(point_->Publish(base, iceberg::TableMetadataToJson(next).value(), false));
+    const auto base = iceberg::LoadTable(*io_, kLocation).value();
+    const auto next = WithSnapshot(base, "main", snapshot).value();
+    EXPECT_TRUE(point_->Publish(base.metadata_path, iceberg::TableMetadataToJson(next).value(), false));
   }
 
   static ContentFile EqualityDeletes(const std::string& name) {

@@ -24,7 +24,8 @@ inline PositionSet Set(const std::vector<uint64_t>& positions) { return *Positio
 class MemoryTable {
  public:
   explicit MemoryTable(std::shared_ptr<io::FileIO> io = io::MakeMemoryFileIO(),
-                       std::map<std::string, std::string> properties = {}, int32_t format_version = 3)
+                       std::map<std::string, std::string> properties = {}, int32_t format_version = 3,
+                       const PartitionSpec& spec = {})
       : io_(std::move(io)), executor_(1) {
     iceberg::TableMetadata metadata;
     metadata.format_version = format_version;
@@ -34,7 +35,8 @@ class MemoryTable {
     metadata.last_column_id = 2;
     metadata.schemas = {*Schema::Make(
         0, {{.id = 1, .name = "id", .type = TypeKind::kLong}, {.id = 2, .name = "region", .type = TypeKind::kString}})};
-    metadata.specs = {PartitionSpec{}};
+    metadata.specs = {spec};
+    metadata.last_partition_id = 999 + static_cast<int32_t>(spec.fields.size());
     metadata.sort_orders = {{.order_id = 0, .json = R"({"order-id":0,"fields":[]})"}};
     metadata.properties = std::move(properties);
     if (format_version >= 3) metadata.next_row_id = 0;

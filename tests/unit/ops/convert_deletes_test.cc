@@ -5,9 +5,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <iterator>
 #include <map>
+#include <random>
 #include <set>
+#include <string_view>
 
+#include "delenda/iceberg/metadata_writer.h"
+#include "delenda/io/faulting_file_io.h"
+#include "delenda/ops/append_rows.h"
 #include "delenda/ops/delete_rows.h"
 #include "delenda/ops/equality_converter.h"
 #include "delenda/ops/update_rows.h"
@@ -158,6 +166,97 @@ TEST(ConvertDeletes, NeedsFormatVersion3) {
   EXPECT_THAT(refused.error().ToString(), HasSubstr("format version 3"));
 }
 
+// Tables of format version 2, upgraded: keys of every type, nested, renamed, dropped, NULL; global and partitioned.
+class ConvertUpgraded : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Spark, ConvertUpgraded,
+                         ::testing::Values("eq_int", "eq_types", "eq_partitioned_global", "eq_dropped_key",
+                                           "eq_nested_key", "eq_renamed", "eq_composite_null"));
+
+TEST_P(ConvertUpgraded, RowsStay) {
+  TableCopy table(GetParam());
+  auto session = table.Session();
+  ASSERT_TRUE(session.Upgrade(3, false));
+  const auto before = Sorted(table.Rows());
+  const auto pending = LiveEqualityDeletes(table).size();
+  ASSERT_GT(pending, 0U);
+  const auto change = ConvertDeletes(session, {.position_deletes = true});
+  ASSERT_TRUE(change) << change.error().ToString();
+  EXPECT_GE(change->delete_files_converted, pending);
+  EXPECT_THAT(LiveEqualityDeletes(table), IsEmpty());
+  EXPECT_EQ(Sorted(table.Rows()), before);
+  // Java keeps rows of which a struct around the key is NULL; the specification says that their key is NULL.
+  if (GetParam() != std::string_view("eq_nested_key")) {
+    EXPECT_EQ(VectorsOf(table), ExpectedVectors(GetParam(), table));
+  }
+}
+
+// What one commit left of the deletes is the next one's work: vectors are merged with those that are there.
+TEST(ConvertDeletes, TheRestOfTheDeletesIsMergedLater) {
+  TableCopy table("eq_v3_global");
+  auto session = table.Session();
+  const ScanKeyPositionResolver resolver;
+  const auto files = LiveEqualityDeletes(table);
+  ASSERT_GE(files.size(), 2U);
+  size_t rewritten = 0;
+  for (const ContentFile& file : files) {
+    ASSERT_TRUE(session.Refresh());
+    auto result = EqualityDeleteConverter(session, "main", resolver).Convert({file});
+    ASSERT_TRUE(result) << result.error().ToString();
+    rewritten += result->rewritten_vectors.size();
+    commit::Intent intent;
+    intent.operation = commit::Operation::kReplace;
+    intent.base_snapshot_id = result->base_snapshot_id;
+    intent.deletes = result->vectors;
+    intent.removed_delete_files = result->converted_deletes;
+    write::StagedFiles staged(session.io());
+    const auto committed = session.Commit(intent, staged);
+    ASSERT_TRUE(committed) << committed.error().ToString();
+    ASSERT_TRUE(std::holds_alternative<commit::Committed>(*committed));
+    EXPECT_EQ(Sorted(table.Rows()), Sorted(ReadJsonLines("eq_v3_global", "current.jsonl")));
+  }
+  EXPECT_GT(rewritten, 0U);
+  EXPECT_EQ(VectorsOf(table), ExpectedVectors("eq_v3_global", table));
+}
+
+TEST(ConvertDeletes, ChangesItsBranchOnly) {
+  TableCopy table("upsert_v3");
+  auto session = table.Session();
+  auto metadata = table.Metadata();
+  metadata.refs["audit"] = {.snapshot_id = *metadata.current_snapshot_id, .is_branch = true};
+  const auto point = catalog::MakeFolderCommitPoint(table.io(), table.location());
+  ASSERT_TRUE(point->Publish(point->Current().value(), iceberg::TableMetadataToJson(metadata).value(), false));
+  const auto change = ConvertDeletes(session, {.branch = "audit"});
+  ASSERT_TRUE(change) << change.error().ToString();
+  EXPECT_TRUE(change->snapshot_id);
+  const auto has_equality_deletes = [&](const std::string& branch) {
+    const auto live = table.Session().LiveDeletes(branch).value();
+    return std::ranges::any_of(live, [](const auto& file) { return file.content == FileContent::kEqualityDeletes; });
+  };
+  EXPECT_TRUE(has_equality_deletes("main"));
+  EXPECT_FALSE(has_equality_deletes("audit"));
+  EXPECT_EQ(Sorted(table.Rows({.snapshot = {.ref = "audit"}})), Sorted(table.Rows()));
+}
+
+// Each step of a conversion fails in turn: the rows stay, and the next conversion loses no delete.
+TEST(ConvertDeletes, FailuresAtAnyStepLoseNoDelete) {
+  TableCopy table("eq_v3_global");
+  const auto rows = Sorted(table.Rows());
+  Executor executor(1);
+  for (uint64_t at = 0;; ++at) {
+    const auto faulty = std::make_shared<io::FaultingFileIO>(table.io());
+    faulty->Add({.effect = io::FailWith{}, .operation = std::nullopt, .path_contains = "", .skip = at, .times = 1});
+    const auto change = [&]() -> Result<RowChange> {
+      auto session = DELENDA_TRY(table.TrySession(faulty, executor));
+      return ConvertDeletes(session, {});
+    }();
+    ASSERT_EQ(Sorted(table.Rows()), rows) << "operation " << at;
+    if (LiveEqualityDeletes(table).empty()) break;  // done, whether the caller was told or not
+    ASSERT_FALSE(change) << "operation " << at;
+    ASSERT_LT(at, 500U);
+  }
+  EXPECT_EQ(VectorsOf(table), ExpectedVectors("eq_v3_global", table));
+}
+
 // A resolver of the caller's own is asked for each group once, and what it says is committed.
 class RecordingResolver final : public KeyPositionResolver {
  public:
@@ -253,6 +352,70 @@ TEST(ConvertDeletes, MergesWithWhatOthersDeletedMeanwhile) {
   }
   EXPECT_EQ(Sorted(table.Rows()), Sorted(rows));
   EXPECT_THAT(LiveEqualityDeletes(table), IsEmpty());
+}
+
+// Random deletes, updates and appends by others between each look and its commit, against a map of the rows.
+TEST(ConvertDeletes, KeepsWhatOthersDoMeanwhile) {
+  const char* seed_text = std::getenv("DELENDA_SEED");
+  const uint64_t seed = seed_text == nullptr ? std::random_device()() : std::strtoull(seed_text, nullptr, 10);
+  SCOPED_TRACE("DELENDA_SEED=" + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  for (int round = 0; round < 6; ++round) {
+    TableCopy table("eq_v3");
+    auto session = table.Session();
+    auto other = table.Session();
+    std::map<int64_t, std::string> model;
+    for (const Json& row : ReadJsonLines("eq_v3", "current.jsonl"))
+      model[row["id"].get<int64_t>()] = row["v"].get<std::string>();
+    const auto meddle = [&] {
+      auto any = std::next(model.begin(), static_cast<std::ptrdiff_t>(random() % model.size()));
+      const int64_t id = any->first;
+      const std::string where = "id = " + std::to_string(id);
+      switch (random() % 3) {
+        case 0:
+          EXPECT_TRUE(DeleteRows(other, {.where = where}));
+          model.erase(any);
+          break;
+        case 1: {
+          const std::string value = "u" + std::to_string(random() % 1000);
+          EXPECT_TRUE(UpdateRows(other, {.where = where, .set = {{"v", "'" + value + "'"}}}));
+          any->second = value;
+          break;
+        }
+        default: {
+          const auto added = static_cast<int64_t>(10000 + random() % 100000);
+          if (model.contains(added)) break;
+          const std::string value = "a" + std::to_string(added);
+          const auto file = table.Put(std::to_string(added) + ".jsonl",
+                                      fmt::format(R"({{"id": {}, "grp": "x", "v": "{}"}})", added, value));
+          EXPECT_TRUE(AppendRows(other, *io::MakeLocalFileIO(), {.files = {file}}));
+          model[added] = value;
+        }
+      }
+    };
+    class Meddling final : public KeyPositionResolver {
+     public:
+      explicit Meddling(std::function<void()> meddle) : meddle_(std::move(meddle)) {}
+      Result<std::vector<KeyPositions>> Resolve(const commit::TableSession& at, const KeyQuery& query) const override {
+        auto found = scan_.Resolve(at, query);
+        meddle_();
+        return found;
+      }
+
+     private:
+      std::function<void()> meddle_;
+      ScanKeyPositionResolver scan_;
+    };
+    const Meddling resolver(meddle);
+    const auto change = ConvertDeletes(session, {.resolver = &resolver});
+    ASSERT_TRUE(change) << change.error().ToString();
+    EXPECT_THAT(LiveEqualityDeletes(table), IsEmpty());
+    std::map<int64_t, std::string> rows;
+    for (const Json& row : table.Rows()) {
+      EXPECT_TRUE(rows.emplace(row["id"].get<int64_t>(), row["v"].get<std::string>()).second) << row.dump();
+    }
+    EXPECT_EQ(rows, model);
+  }
 }
 
 }  // namespace
