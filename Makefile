@@ -24,7 +24,7 @@ build: setup ## Build everything (preset dev)
 test: build ## Build and run every test
 	ctest --preset dev
 
-demo: setup ## Build the program and read tables with deleted rows, checked against the rows that Spark reads
+demo: setup ## Build the program, make and change a table, read others; checked against the rows that Spark reads
 	@examples/demo.sh
 
 check: setup ## Check layers, sizes, texts and format

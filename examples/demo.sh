@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Reads real Iceberg tables with deleted rows and compares every row with what Apache Spark returned for them.
+# Lives through the life of a table (story.sh); then reads real Iceberg tables with deleted rows and compares every row with
+# what Apache Spark returned for them.
 #
-# The tables lie in tests/fixtures/iceberg, written by Spark; beside each, <table>.expected/current.jsonl holds the rows
+# Those tables lie in tests/fixtures/iceberg, written by Spark; beside each, <table>.expected/current.jsonl holds the rows
 # that Spark reads at the current snapshot. The tables' own paths start with /warehouse, so that prefix is mapped.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -45,7 +46,12 @@ check() {
   fi
 }
 
+echo
+examples/story.sh "$delenda" || failed=1
+
 cat <<'TEXT'
+
+Tables that Spark wrote.
 
 delenda reads lakehouse tables whose rows were deleted by position. A data file is never rewritten for that: a deletion
 vector or a position delete file says which of its rows are gone. A reader that ignores them returns deleted rows.
@@ -119,4 +125,4 @@ if ((failed)); then
   echo "demo: FAILED"
   exit 1
 fi
-echo "demo: every table read right"
+echo "demo: every table right"

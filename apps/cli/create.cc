@@ -70,7 +70,9 @@ Result<void> RunCreate(Session& session) {
   request.dry_run = given.dry_run;
   auto report = CreateTable(session.arguments.table, request, session.open);
   if (!report) return std::unexpected(std::move(report).error());
-  return CreateListing(*report).Print(session.Format(OutputFormat::kDocument), session.out);
+  // As all commands that change something: for people unless JSON is asked for.
+  const auto format = session.arguments.json ? OutputFormat::kDocument : OutputFormat::kTable;
+  return CreateListing(*report).Print(format, session.out);
 }
 
 Result<void> RunUpgrade(Session& session) {
