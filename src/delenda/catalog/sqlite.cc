@@ -31,7 +31,9 @@ std::unexpected<Error> SqlError(sqlite3* database, int code) {
 
 int Flags(SqliteDatabase::Mode mode) {
   switch (mode) {
-    case SqliteDatabase::Mode::kRead: return SQLITE_OPEN_READONLY;
+    // Reading may have to undo what a writer had begun when it was killed, which a read-only connection refuses. Where
+    // the file is write-protected SQLite opens it for reading all the same.
+    case SqliteDatabase::Mode::kRead:
     case SqliteDatabase::Mode::kWrite: return SQLITE_OPEN_READWRITE;
     case SqliteDatabase::Mode::kCreate: break;
   }
@@ -52,6 +54,7 @@ Result<SqliteDatabase> SqliteDatabase::Open(const std::string& path, Mode mode) 
   SqliteDatabase database(raw);
   if (code != SQLITE_OK) return SqlError(raw, code);
   sqlite3_busy_timeout(raw, kBusyMilliseconds);
+  if (mode == Mode::kRead) DELENDA_TRY(database.Query("PRAGMA query_only = ON"));
   return database;
 }
 

@@ -18,6 +18,7 @@ class SqliteDatabase {
   enum class Mode : uint8_t { kRead, kWrite, kCreate };
   using Row = std::vector<std::optional<std::string>>;
 
+  // kRead: changes nothing, but what a killed writer left half-done is undone.
   // NotFound for a file that does not exist (except with kCreate), Corrupt for one that is no database.
   static Result<SqliteDatabase> Open(const std::string& path, Mode mode);
 
