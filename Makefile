@@ -18,7 +18,7 @@ setup-dev: ## The same and clang 19 for fuzzing and clang-tidy, Google Benchmark
 	@tools/setup.sh dev
 
 build: setup ## Build everything (preset dev)
-	cmake --preset dev -DDELENDA_INTEROP=OFF
+	cmake --preset dev -DDELENDA_INTEROP=OFF -DDELENDA_BUILD_UNIT_TESTS=ON -DDELENDA_BUILD_FUZZ=ON
 	cmake --build --preset dev
 
 test: build ## Build and run every test
@@ -53,7 +53,7 @@ races: build ## Eight processes change one table for RACE_SECONDS (60), on each 
 models: build ## Random operations beside a map of rows, for MODEL_SECONDS (60) on each kind of table
 	DELENDA_MODEL_SECONDS=$(MODEL_SECONDS) build/dev/tests/test_model
 
-soak: tsan headers fuzz races models ## The long checks: thread sanitizer, every header on its own, long fuzzing, races, models
+soak: test tsan headers fuzz races models ## The long checks: every test, thread sanitizer, every header on its own, long fuzzing, races, models
 
 tidy: setup-dev ## Run clang-tidy over every file
 	cmake --preset tidy
@@ -66,7 +66,7 @@ setup-interop: ## The same and a JDK and Maven; Spark, PyIceberg and DuckDB into
 interop: setup-interop ## Let Spark, Iceberg Java, PyIceberg and DuckDB read what is written here, and write in turns
 	cmake --preset dev -DDELENDA_INTEROP=ON
 	cmake --build --preset dev --target delenda_cli write_table
-	ctest --preset dev -L interop
+	ctest --preset dev -L engines
 
 bench: setup-dev ## Build optimised and run every benchmark (BENCH_ARGS go to each)
 	cmake --preset release

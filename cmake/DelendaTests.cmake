@@ -16,6 +16,7 @@ else()
 endif()
 
 # All test programs and replayers that need no other program: what a sanitizer build is for.
+set(DELENDA_UNIT_TESTS "^(unit|corrupt|model)(/|$)")
 add_custom_target(delenda_unit_tests)
 
 add_library(delenda_test_flags INTERFACE)
@@ -23,9 +24,6 @@ target_link_libraries(delenda_test_flags INTERFACE delenda_flags delenda_private
 target_include_directories(delenda_test_flags INTERFACE "${PROJECT_SOURCE_DIR}/tests")
 target_compile_definitions(delenda_test_flags
                            INTERFACE "DELENDA_FIXTURES=\"${PROJECT_SOURCE_DIR}/tests/fixtures\"")
-if(TARGET delenda_cli)
-  target_compile_definitions(delenda_test_flags INTERFACE "DELENDA_CLI=\"$<TARGET_FILE:delenda_cli>\"")
-endif()
 if(DELENDA_GOLDEN)
   target_compile_definitions(delenda_test_flags INTERFACE "DELENDA_GOLDEN_DIR=\"${DELENDA_GOLDEN}\"")
 endif()
@@ -59,17 +57,19 @@ function(delenda_test_folder folder)
   if(DELENDA_PCH)
     target_precompile_headers(${target} REUSE_FROM delenda_pch_test)
   endif()
-  if(folder MATCHES "^(unit|corrupt|model)(/|$)")
+  if(folder MATCHES "${DELENDA_UNIT_TESTS}")
     add_dependencies(delenda_unit_tests ${target})
-  endif()
-  if(TARGET delenda_cli AND NOT folder MATCHES "^unit/")
-    # Its tests may start the program.
-    add_dependencies(${target} delenda_cli)
   endif()
   if(DELENDA_SANITIZE)
     # A start costs seconds under a sanitizer: one for all tests of a program, not one for each.
     add_test(NAME ${folder} COMMAND ${target} --gtest_brief=1)
-    set_tests_properties(${folder} PROPERTIES TIMEOUT 3600 LABELS "${flat}")
+    # The longest first, or one of them runs alone at the end.
+    set(cost 0)
+    foreach(source IN LISTS sources)
+      file(SIZE "${source}" size)
+      math(EXPR cost "${cost} + ${size} / 1000")
+    endforeach()
+    set_tests_properties(${folder} PROPERTIES TIMEOUT 3600 LABELS "${flat}" COST ${cost})
     return()
   endif()
   gtest_discover_tests(

@@ -8,6 +8,7 @@ except for their known faults, each of which must still be there; `delenda verif
 
 import argparse
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -88,13 +89,14 @@ def run_history(history, engines) -> None:
     check_lineage(table, metadata)
     metadata_tables.compare(table, metadata)
     check_engine(table, "PyIceberg", engine_rows.of_pyiceberg, metadata_file)
-    check_engine(table, "DuckDB", engine_rows.of_duckdb, metadata_file)
+    check_engine(table, "DuckDB", engines.duckdb.rows, metadata_file)
     table.delenda("verify", "--deep", "--all-snapshots", "--errors-only")
 
 
 # ---- all of them
 def start_engines(folder: Path, warehouse: Path) -> SimpleNamespace:
     """One Spark for all histories, and a database that is a catalog for all engines."""
+    from engine_rows import DuckDb
     from pyiceberg.catalog.sql import SqlCatalog
 
     scratch, shared = warehouse / "scratch", warehouse / "shared"
@@ -109,8 +111,21 @@ def start_engines(folder: Path, warehouse: Path) -> SimpleNamespace:
     spark = environment.spark_session(folder, str(warehouse), {"shared": settings})
     spark.sql("CREATE NAMESPACE ice.db")
     return SimpleNamespace(
-        spark=spark, helper=spark._jvm.FixtureHelper, sql_catalog=sql_catalog, delenda_config=config, folder=scratch, warehouse=warehouse
-    )  # fmt: skip
+        spark=spark,
+        helper=spark._jvm.FixtureHelper,
+        duckdb=DuckDb(),
+        sql_catalog=sql_catalog,
+        delenda_config=config,
+        folder=scratch,
+        warehouse=warehouse,
+    )
+
+
+def processor_time(engines: SimpleNamespace) -> float:
+    """Seconds of this process, of programs that ended and of Spark: what the checks cost whatever else the machine does."""
+    own = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    java = engines.spark._jvm.java.lang.ProcessHandle.current().info().totalCpuDuration().get().toMillis() / 1000
+    return java + sum(usage.ru_utime + usage.ru_stime for usage in own)
 
 
 def run_inside(folder: Path, names: list[str], keep: bool) -> int:
@@ -140,11 +155,13 @@ def run_inside(folder: Path, names: list[str], keep: bool) -> int:
                 text = str(error) if isinstance(error, AssertionError) else traceback.format_exc()
                 print(f"FAILED {history.name}: {text[:3000]}", flush=True)
             count += 1
+        engines.duckdb.stop()
+        spent = processor_time(engines)
         engines.spark.stop()
     finally:
         if not keep:
             shutil.rmtree(warehouse, ignore_errors=True)
-    print(f"{count} histories in {time.time() - start:.0f} s: " + (f"failed: {', '.join(failures)}" if failures else "all right"))  # fmt: skip
+    print(f"{count} histories in {time.time() - start:.0f} s ({spent:.0f} s of processors): " + (f"failed: {', '.join(failures)}" if failures else "all right"))  # fmt: skip
     return 1 if failures or not count else 0
 
 

@@ -1,4 +1,4 @@
-"""Prints the rows that DuckDB reads of an Iceberg table's metadata file, one JSON object a line."""
+"""Answers each path of an Iceberg metadata file (a JSON text a line) with the rows that DuckDB reads, or its error."""
 
 import glob
 import importlib.util
@@ -19,15 +19,17 @@ def connect():
 
 
 def main() -> int:
-    # An inserted quote is doubled, as in SQL.
-    path = sys.argv[1].replace("'", "''")
-    try:
-        rows = of_arrow(connect().execute(f"SELECT * FROM iceberg_scan('{path}')").to_arrow_table())
-    except duckdb.Error as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        return 1
-    for row in rows:
-        print(json.dumps(row))
+    connection = connect()
+    for line in sys.stdin:
+        path = json.loads(line).replace("'", "''")
+        try:
+            answer = {"rows": of_arrow(connection.execute(f"SELECT * FROM iceberg_scan('{path}')").to_arrow_table())}
+        except duckdb.Error as error:
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), flush=True)
+        if "error" in answer:
+            # After an internal error a database answers nothing more.
+            connection = connect()
     return 0
 
 

@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+import tempfile
 import uuid
 from pathlib import Path
 
@@ -57,11 +58,33 @@ class Refused(Exception):
     """An engine gave no rows: what it said, or how it ended."""
 
 
-def of_duckdb(metadata_file: str) -> list[dict]:
-    """In a process of its own, which some tables end."""
-    done = subprocess.run([sys.executable, "-B", str(DUCKDB_READER), metadata_file], capture_output=True, text=True)
-    if done.returncode < 0:
-        raise Refused(f"process ended by signal {-done.returncode}: {done.stderr[:500]}")
-    if done.returncode > 0:
-        raise Refused(done.stderr.strip()[:1000])
-    return [json.loads(line) for line in done.stdout.splitlines()]
+class DuckDb:
+    """DuckDB in a process of its own, which some tables end: then the next one starts anew."""
+
+    def __init__(self):
+        self._process = None
+        self._said = tempfile.TemporaryFile("w+")
+
+    def rows(self, metadata_file: str) -> list[dict]:
+        if self._process is None:
+            command = [sys.executable, "-B", str(DUCKDB_READER)]
+            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._said}
+            self._process = subprocess.Popen(command, text=True, **pipes)
+        self._process.stdin.write(json.dumps(metadata_file) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if line:
+            answer = json.loads(line)
+            if "error" in answer:
+                raise Refused(answer["error"][:1000])
+            return answer["rows"]
+        code, self._process = self._process.wait(), None
+        self._said.seek(0)
+        said = self._said.read()
+        self._said.truncate(0)
+        raise Refused(f"the process ended by signal {-code}: {said[:1000]}")
+
+    def stop(self) -> None:
+        if self._process:
+            self._process.stdin.close()
+            self._process.wait()
