@@ -6,7 +6,7 @@ MODEL_SECONDS ?= 60
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev setup-interop build test demo interop soak tsan fuzz races models headers tidy bench format check clean
+.PHONY: help setup setup-dev setup-interop build test test-plain demo interop soak tsan fuzz races models headers tidy bench format check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,8 +21,16 @@ build: setup ## Build everything (preset dev)
 	cmake --preset dev -DDELENDA_INTEROP=OFF -DDELENDA_BUILD_UNIT_TESTS=ON -DDELENDA_BUILD_FUZZ=ON
 	cmake --build --preset dev
 
-test: build ## Build and run every test
-	ctest --preset dev
+test: setup ## Build and run every test; those of single folders under the address and undefined behaviour sanitizers
+	cmake --preset dev -DDELENDA_BUILD_UNIT_TESTS=OFF -DDELENDA_BUILD_FUZZ=OFF
+	cmake --build --preset dev
+	ctest --preset dev -LE engines
+	cmake --preset asan-ubsan
+	cmake --build --preset asan-ubsan --target delenda_unit_tests
+	ctest --preset asan-ubsan -R '^(unit/|corrupt|model|fuzz_replay)'
+
+test-plain: build ## Build and run every test, none under sanitizers
+	ctest --preset dev -LE engines
 
 demo: setup ## Build the program, make and change a table, read others; checked against the rows that Spark reads
 	@examples/demo.sh
@@ -53,7 +61,7 @@ races: build ## Eight processes change one table for RACE_SECONDS (60), on each 
 models: build ## Random operations beside a map of rows, for MODEL_SECONDS (60) on each kind of table
 	DELENDA_MODEL_SECONDS=$(MODEL_SECONDS) build/dev/tests/test_model
 
-soak: test tsan headers fuzz races models ## The long checks: every test, thread sanitizer, every header on its own, long fuzzing, races, models
+soak: test-plain tsan headers fuzz races models ## The long checks: every test without sanitizers, thread sanitizer, every header on its own, long fuzzing, races, models
 
 tidy: setup-dev ## Run clang-tidy over every file
 	cmake --preset tidy
