@@ -332,7 +332,7 @@ class Sequence {
       WithFault(operation, {.at = Pick(6), .done = Pick(2) == 0, .path = ".metadata.json"});
     } else if (disturbance == 4) {
       WithoutAnswer(operation, Pick(2) == 0, Pick(2) == 0);
-    } else if (disturbance < 8 && !is_upgrade && (!kind_.born_as_2 || has_upgraded_)) {
+    } else if (disturbance < 8) {
       WithAnother(operation, at);
     } else {
       Undisturbed(operation);
@@ -416,7 +416,7 @@ class Sequence {
 
   // Another writer does something at the n-th step: as if one had come after the other.
   void WithAnother(const Operation& operation, uint64_t at) {
-    const Operation other = Any();
+    const Operation other = kind_.born_as_2 && !has_upgraded_ ? Append() : Any();
     bool has_run = false;
     const auto io = std::make_shared<InterruptedFileIO>(table_.io(), at, [&] {
       has_run = true;

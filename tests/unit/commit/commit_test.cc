@@ -403,6 +403,52 @@ TEST(Commit, TwoSpellingsOfOneVersionNeverDoubleAChange) {
   }
 }
 
+// The answer to a publication is lost, the table does not have it, and then it arrives after all.
+TEST(Commit, ALatePublicationIsNotMadeTwice) {
+  class Late final : public catalog::CommitPoint {
+   public:
+    explicit Late(catalog::CommitPoint& inner) : inner_(inner) {}
+    Result<std::string> Current() override {
+      // Once to see whether it is there; it arrives before the next attempt.
+      if (late_ && looks_++ == 1) {
+        EXPECT_TRUE(std::exchange(late_, nullptr)());
+      }
+      return inner_.Current();
+    }
+    Result<std::string> Publish(std::string_view base, std::string_view text, bool gzip) override {
+      EXPECT_EQ(publications_++, 0);
+      late_ = [this, base = std::string(base), text = std::string(text), gzip] {
+        return inner_.Publish(base, text, gzip);
+      };
+      return CommitStateUnknown("the answer was lost");
+    }
+
+   private:
+    catalog::CommitPoint& inner_;
+    std::function<Result<std::string>()> late_;
+    int looks_ = 0, publications_ = 0;
+  };
+  MemoryTable table;
+  table.Append("a.parquet", 10);
+  Intent intent;
+  intent.added_files = {MemoryTable::DataFile("b.parquet", 5)};
+  ASSERT_TRUE(io::WriteWholeFile(*table.io_, intent.added_files[0].path, AsBytes("rows")));
+  Late point(*table.point_);
+  Executor executor(1);
+  {
+    write::StagedFiles staged(table.io_);
+    staged.Add(intent.added_files[0].path);
+    const auto outcome = commit::Commit(intent, staged, {.io = table.io_, .point = &point, .executor = &executor});
+    ASSERT_TRUE(outcome) << outcome.error().ToString();
+    EXPECT_EQ(std::get<Committed>(*outcome).attempts, 2U);
+    EXPECT_EQ(std::get<Committed>(*outcome).snapshot_id, table.Head());
+  }
+  EXPECT_EQ(table.Metadata().snapshots.size(), 2U);
+  EXPECT_TRUE(table.io_->Stat(intent.added_files[0].path));
+  table.Append("c.parquet", 1);
+  EXPECT_EQ(table.State().size(), 3U);
+}
+
 // Every I/O operation of a commit fails in turn: afterwards the table is at the old or the new state, and if the commit
 // says that it failed, it is the old one.
 TEST(Commit, AnyFailureLeavesTheOldOrTheNewState) {
