@@ -171,6 +171,30 @@ class Create(Tables):
                 self.assertFalse((self.folder / "t").exists())
         self.assertEqual(2, self.run("create", "nowhere.db.t", "--columns", "id long").returncode)
 
+    def test_changes_are_told_whole_where_every_commit_merges_its_manifests(self):
+        self.ok("create", "t", "--columns", "id long, v long", "--key", "id", "--property", "commit.manifest.min-count-to-merge=1")
+        for first in (0, 10, 20):
+            rows = "".join(f"{i},{i}\n" for i in range(first, first + 10))
+            self.ok("append", "t", self.put("a.csv", "id,v\n" + rows))
+            self.ok("delete", "t", "--where", f"id = {first + 3}")
+            self.ok("update", "t", "--set", "v = v + 100", "--where", f"id >= {first + 7}")
+        self.ok("delete", "t", "--where", "id < 10")  # whole files
+        self.ok("append", "t", self.put("a.csv", "id,v\n0,7\n"))
+        table = {}
+        for line in self.ok("changes", "t", "--format", "jsonl").splitlines():
+            row = json.loads(line)
+            if row["_change_type"] in ("DELETE", "UPDATE_BEFORE"):
+                self.assertEqual(row["v"], table.pop(row["id"]))
+            else:
+                self.assertNotIn(row["id"], table)
+                table[row["id"]] = row["v"]
+        self.assertEqual(table, {row["id"]: row["v"] for row in self.rows("t")})
+        snapshots = [json.loads(line) for line in self.ok("inspect", "t", "--format", "jsonl").splitlines()]
+        for snapshot in snapshots:
+            rows = self.rows("t", "--snapshot", str(snapshot["snapshot-id"]))
+            self.assertEqual(len(rows), len({row["id"] for row in rows}))
+        self.ok("verify", "t", "--deep", "--all-snapshots")
+
     def test_defaults_fill_what_rows_lack(self):
         self.ok("create", "t", "--columns", "id long, state string DEFAULT 'new', n int NOT NULL DEFAULT 7")
         self.ok("append", "t", self.put("a.csv", "id\n1\n"))
