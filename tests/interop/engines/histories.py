@@ -1,7 +1,7 @@
 """The histories. Each is named for the rule that it checks; `id` is a key that no step changes."""
 
 from history import (  # fmt: skip
-    History, append, create, create_branch, delete, delete_keys, equality_deletes, java, made, merge, nested_equality_deletes,
+    History, append, convert, create, create_branch, delete, delete_keys, equality_deletes, java, made, merge, nested_equality_deletes,
     spark, spark_append, spark_delete, spark_update, spark_upgrade, sql_catalog, update, upgrade, upsert,
 )
 
@@ -536,6 +536,37 @@ HISTORIES = [
             append(plain(30, 33)),
         ],
         faults={"PyIceberg": "does not yet support equality deletes"},
+    ),
+    History(
+        "equality_deletes_become_vectors_that_all_engines_read",
+        [
+            create("id BIGINT, grp STRING, v STRING", "grp"),
+            spark_append(numbered(0, 30, grp=lambda id: (None, "x", "y")[id % 3], v=lambda id: f"v{id % 9}")),
+            append(numbered(30, 60, grp=lambda id: (None, "x", "y")[id % 3], v=lambda id: f"v{id % 9}")),
+            delete(listed(1, 2, 31), among(1, 2, 31)),
+            equality_deletes(["id"], [[1], [4], [5], [34]], among(4, 34), partition_of=[0, "x", ""]),
+            equality_deletes(["v", "grp"], [["v0", None], ["v3", None], ["v1", "x"]], lambda row: row["grp"] is None and row["v"] in ("v0", "v3"), partition_of=[0, None, ""]),
+            append(numbered(60, 63, grp=lambda id: "x", v=lambda id: "v0")),
+            convert(),
+            spark_delete(listed(7, 35), among(7, 35)),
+            equality_deletes(["id"], [[7], [10], [60]], among(10, 60), partition_of=[0, "x", ""]),
+            convert(),
+            delete(listed(8, 61), among(8, 61)),
+        ],
+    ),  # fmt: skip
+    History(
+        "deletes_of_every_kind_of_version_2_become_vectors",
+        [
+            create(PLAIN, version=2),
+            spark_append(plain(0, 20)),
+            spark_append(plain(20, 40)),
+            spark_delete(listed(1, 21), among(1, 21)),
+            equality_deletes(["n", "v"], [[4, "v2"], [None, "v7"], [44, "v0"]], among(2, 7)),
+            upgrade(),
+            convert("--position-deletes"),
+            update(["v = 'u'"], listed(3, 23), among(3, 23), lambda row: {"v": "u"}),
+            spark_delete("id = 24", among(24)),
+        ],
     ),
     History(
         "null_is_equal_to_null_in_equality_deletes",

@@ -179,6 +179,18 @@ def made(columns: str, partition: str = "", key: str = "", catalog: str = "", **
     return Step(f"delenda create ({columns}) {partition}", act)
 
 
+def convert(*options: str) -> Step:
+    """Afterwards there is no equality delete."""
+
+    def act(table: Table) -> dict:
+        report = table.change("convert", *options)
+        left = [delete for delete in table.lines("inspect", "deletes") if delete["content"] == "equality-deletes"]
+        table.check(report["delete-files-converted"] > 0 and not left, f"{report}, left are {left}")
+        return report
+
+    return Step(f"convert {' '.join(options)}", act)
+
+
 def upgrade() -> Step:
     return Step("delenda upgrade", lambda table: table.delenda("upgrade", "--to", "3") and None)
 
