@@ -25,6 +25,9 @@ Result<void> CheckColumnsStayed(const KeyedSource& source, const commit::TableSe
 enum class KeyScanColumns : uint8_t { kKey, kAll };
 
 // Rows as a scan gives them, each with the number of its key.
+//
+// EXAMPLE  keys id {7: number 0, 3: number 1}; a.parquet ids 0 to 9, b.parquet 10 to 19; kKey, metadata {"_pos"}  → one
+//          batch: id {3, 7}, _pos {3, 7}, numbers {1, 0}; b.parquet is not opened.
 class KeyScan {
  public:
   struct Batch {

@@ -19,6 +19,8 @@
 
 namespace delenda::ops {
 
+// EXAMPLE  rows {2, x}, {9, y}, {3, z} of id and v; written: the first two; row_ids {1, kNewRow}  →  in a new data file
+//          {2, x, _row_id 1}, {9, y, _row_id NULL}: the commit gives the second one its id.
 class KeyedRowsWriter {
  public:
   static constexpr int64_t kNewRow = -1;  // as row id: assigned by the commit

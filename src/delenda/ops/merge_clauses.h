@@ -19,6 +19,9 @@ namespace delenda::ops {
 
 // What conditions and values see: the table's columns, but for one named "source", and a struct "source" with the
 // columns of the files' rows.
+//
+// EXAMPLE  table (id, n), files (id, n, gone); matched_delete "source.gone = 'y'", matched_update n = "n + source.n":
+//          rows (1, 10) and (1, 5, NULL): updated, new values (1, 15); (2, 20) and (2, 7, 'y'): deleted.
 class MergeClauses {
  public:
   // The columns that the clauses call source.NAME, without that.

@@ -8,13 +8,12 @@
 #include <memory>
 #include <utility>
 
-#include "delenda/commit/intent.h"
 #include "delenda/ops/changed_files.h"
 #include "delenda/ops/key_scan.h"
+#include "delenda/ops/keyed_commit.h"
 #include "delenda/ops/keyed_rows_writer.h"
 #include "delenda/ops/keyed_source.h"
 #include "delenda/ops/merge_clauses.h"
-#include "delenda/ops/new_rows.h"
 #include "delenda/read/row_gather.h"
 
 namespace delenda::ops {
@@ -30,8 +29,6 @@ class Merger {
   Result<std::variant<RowChange, commit::LookAgain>> Run() {
     DELENDA_TRY(CheckDeletes(session_, options_.branch));
     DELENDA_TRY(CheckColumnsStayed(source_, session_));
-    // Nothing hangs on it: the keys decide at any level. But a wrong word must not pass.
-    DELENDA_TRY(session_.IsolationOf("merge"));
     clauses_ = DELENDA_TRY(MergeClauses::Make(options_, source_.key(), session_.schema(), source_.schema()));
     writer_ = DELENDA_TRY(KeyedRowsWriter::Make(session_, source_, options_.dry_run));
     for (size_t part = 0; part < source_.parts(); ++part) {
@@ -39,24 +36,8 @@ class Merger {
       const auto matched = DELENDA_TRY(ChangeMatched(rows));
       if (clauses_->inserts()) DELENDA_TRY(InsertOthers(*rows, matched));
     }
-    commit::Intent intent;
-    intent.branch = options_.branch;
-    intent.base_snapshot_id = session_.head(options_.branch);
-    intent.deletes = joined_.Take();
     change_.is_dry_run = options_.dry_run;
-    CountChanged(intent.deletes, change_);
-    change_.rows_deleted = DeletedRows(intent.deletes) - change_.rows_updated;
-    if (options_.dry_run || (intent.deletes.empty() && change_.rows_added == 0)) return change_;
-    intent.added_files = DELENDA_TRY(writer_->Finish());
-    CountAdded(intent.added_files, change_);
-    intent.operation = intent.added_files.empty() ? commit::Operation::kDelete
-                       : intent.deletes.empty()   ? commit::Operation::kAppend
-                                                  : commit::Operation::kOverwrite;
-    // Of rows that others add only those with the same keys matter, and these always.
-    intent.isolation = commit::Isolation::kSnapshot;
-    AddedKeyCheck check(session_, source_, plan_);
-    intent.touches_added = [&](const std::vector<ContentFile>& added) { return check.Touches(added); };
-    return CommitChange(session_, intent, writer_->staged(), change_);
+    return CommitKeyedChange(session_, options_.branch, source_, plan_, joined_, *writer_, change_);
   }
 
  private:

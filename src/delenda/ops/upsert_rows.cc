@@ -1,21 +1,17 @@
 #include "delenda/ops/upsert_rows.h"
 
 #include <arrow/array.h>
-#include <arrow/array/builder_primitive.h>
 #include <arrow/record_batch.h>
-#include <arrow/type.h>
 
 #include <memory>
 #include <utility>
 
-#include "delenda/commit/intent.h"
-#include "delenda/formats/parquet/arrow_status.h"
 #include "delenda/model/expression.h"
 #include "delenda/ops/changed_files.h"
 #include "delenda/ops/key_scan.h"
+#include "delenda/ops/keyed_commit.h"
 #include "delenda/ops/keyed_rows_writer.h"
 #include "delenda/ops/keyed_source.h"
-#include "delenda/ops/new_rows.h"
 #include "delenda/ops/row_condition.h"
 
 namespace delenda::ops {
@@ -35,8 +31,6 @@ class Upserter {
   Result<std::variant<RowChange, commit::LookAgain>> Run() {
     DELENDA_TRY(CheckDeletes(session_, options_.branch));
     DELENDA_TRY(CheckColumnsStayed(source_, session_));
-    // Nothing hangs on it: the keys decide at any level. But a wrong word must not pass.
-    DELENDA_TRY(session_.IsolationOf("merge"));
     if (!options_.delete_when.empty())
       deletes_ = DELENDA_TRY(RowCondition::Make(options_.delete_when, source_.schema()));
     writer_ = DELENDA_TRY(KeyedRowsWriter::Make(session_, source_, options_.dry_run));
@@ -45,25 +39,8 @@ class Upserter {
       const auto matched = DELENDA_TRY(FindMatched(rows));
       DELENDA_TRY(WriteRows(*rows, matched));
     }
-    commit::Intent intent;
-    intent.branch = options_.branch;
-    intent.base_snapshot_id = session_.head(options_.branch);
-    intent.deletes = joined_.Take();
     change_.is_dry_run = options_.dry_run;
-    CountChanged(intent.deletes, change_);
-    // A key with several rows: one is updated, the others are gone.
-    change_.rows_deleted = DeletedRows(intent.deletes) - change_.rows_updated;
-    if (options_.dry_run || (intent.deletes.empty() && change_.rows_added == 0)) return change_;
-    intent.added_files = DELENDA_TRY(writer_->Finish());
-    CountAdded(intent.added_files, change_);
-    intent.operation = intent.added_files.empty() ? commit::Operation::kDelete
-                       : intent.deletes.empty()   ? commit::Operation::kAppend
-                                                  : commit::Operation::kOverwrite;
-    // Of rows that others add only those with the same keys matter, and these always.
-    intent.isolation = commit::Isolation::kSnapshot;
-    AddedKeyCheck check(session_, source_, plan_);
-    intent.touches_added = [&](const std::vector<ContentFile>& added) { return check.Touches(added); };
-    return CommitChange(session_, intent, writer_->staged(), change_);
+    return CommitKeyedChange(session_, options_.branch, source_, plan_, joined_, *writer_, change_);
   }
 
  private:

@@ -221,6 +221,13 @@ TEST(Expressions, NameTheTopLevelColumnsThatTheyLookAt) {
   EXPECT_EQ(leaf->column.field_id, 16);
 }
 
+TEST(Expressions, NameColumnsAsTheTextDoesBeforeTheyAreKnown) {
+  const auto names = [](const char* text) { return ColumnNames(*ParseExpression(text).value()); };
+  EXPECT_EQ(names("op = 'd' OR (NOT \"Odd name\" IN (1, 2) AND 3 < source.n) OR op IS NULL"),
+            (std::vector<std::string>{"op", "Odd name", "source.n"}));
+  EXPECT_TRUE(names("TRUE").empty());
+}
+
 struct TruthRow {
   std::string text;
   Datum value;

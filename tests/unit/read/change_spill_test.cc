@@ -200,6 +200,15 @@ TEST(RowBuffer, GivesRowsBackInOrder) {
       ASSERT_TRUE(second.Append(some));
     }
     EXPECT_EQ(first.spilled(), limit < 100'000);
+    for (int time = 0; time < 2; ++time) {
+      int64_t at = 0;
+      ASSERT_TRUE(first.ForEach([&](const std::shared_ptr<arrow::RecordBatch>& batch) -> Result<void> {
+        EXPECT_TRUE(batch->Equals(*all->Slice(at, batch->num_rows())));
+        at += batch->num_rows();
+        return {};
+      }));
+      EXPECT_EQ(at, 500);
+    }
     for (RowBuffer* buffer : {&second, &first}) {
       EXPECT_EQ(buffer->rows(), 500);
       int64_t at = 0;

@@ -104,8 +104,13 @@ TEST(FilterEvaluator, FieldOfANullStructIsNull) {
     }
     const auto selection = evaluator.Evaluate(columns, 4);
     EXPECT_TRUE(selection) << text << selection.error().ToString();
+    const auto of_whole = FilterEvaluator::Make(*bound, schema, FilterColumns::kWhole).value().Evaluate({st}, 4);
+    EXPECT_TRUE(of_whole) << text << of_whole.error().ToString();
     std::string rows;
-    for (int64_t i = 0; i < 4; ++i) rows += selection->Kept(i) ? '1' : '0';
+    for (int64_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(of_whole->Kept(i), selection->Kept(i)) << text;
+      rows += selection->Kept(i) ? '1' : '0';
+    }
     return rows;
   };
   EXPECT_EQ(rows_of("st.a = 5"), "1000");

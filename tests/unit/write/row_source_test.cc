@@ -5,6 +5,7 @@
 #include <arrow/ipc/writer.h>
 #include <gtest/gtest.h>
 
+#include "delenda/write/json_rows.h"
 #include "delenda/write/row_conform.h"
 #include "unit/write/write_fixture.h"
 
@@ -147,6 +148,19 @@ TEST(RowSource, JsonLinesHoldNestedValues) {
   EXPECT_EQ((*(*rows)->column(0)->GetScalar(0))->ToString(), "{a:int32 = 1, x:binary = \n\xFF}");
   EXPECT_FALSE((*(*rows)->column(0)->GetScalar(1))->is_valid);
   EXPECT_TRUE((*(*rows)->column(0)->GetScalar(2))->is_valid);
+}
+
+TEST(RowSource, TheFirstObjectOfJsonLinesNamesItsMembers) {
+  const auto io = io::MakeMemoryFileIO();
+  const auto names = [&](std::string_view text) {
+    Put(*io, "/rows.jsonl", text);
+    LineReader lines(OpenBytes(*io, "/rows.jsonl").value());
+    return FirstMembers(lines);
+  };
+  EXPECT_EQ(names("\n{\"b\": 1, \"a\": {\"c\": 2}}\n{\"d\": 3}\n").value(), (std::vector<std::string>{"b", "a"}));
+  EXPECT_TRUE(names("").value().empty());
+  EXPECT_FALSE(names("[1]"));
+  EXPECT_FALSE(names("{"));
 }
 
 TEST(RowSource, JsonLinesThatDoNotFitNameTheLineAndThePlace) {
