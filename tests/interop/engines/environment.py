@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """The engines that tables of this project are checked with: Spark with Iceberg's Java library, PyIceberg and DuckDB.
 
 They come from the package registries into a folder of the build tree: Python packages by pip, jars by Maven. What is there
