@@ -33,7 +33,7 @@ class KeyedWrite : public ::testing::Test {
     return {.files = {path}, .key = {"id"}};
   }
   uint64_t Count(const std::string& where) const {
-    return Table::Open(folder_, Options()).value().Count({.where = where}).value();
+    return Table::Open(folder_, Options()).value().Count({.where = where}).value().rows;
   }
 
   const std::string folder_ = ::testing::TempDir() + "keyed-write-" + std::to_string(::getpid());

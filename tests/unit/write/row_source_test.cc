@@ -151,8 +151,8 @@ TEST(RowSource, JsonLinesHoldNestedValues) {
 }
 
 TEST(RowSource, TheFirstObjectOfJsonLinesNamesItsMembers) {
-  const auto io = io::MakeMemoryFileIO();
   const auto names = [&](std::string_view text) {
+    const auto io = io::MakeMemoryFileIO();
     Put(*io, "/rows.jsonl", text);
     LineReader lines(OpenBytes(*io, "/rows.jsonl").value());
     return FirstMembers(lines);
