@@ -108,11 +108,16 @@ void AddSourceFiles(CLI::App& command, WriteArguments& arguments) {
                    "leave out columns that the table does not have");
 }
 
+void AddKey(CLI::App& command, WriteArguments& arguments) {
+  command
+      .add_option("--key", arguments.key_text,
+                  "columns by which rows are told apart: c1,c2 (else the table's identifier fields)")
+      ->type_name("NAMES");
+}
+
 void AddUpsert(CLI::App& upsert, WriteArguments& arguments) {
   AddSourceFiles(upsert, arguments);
-  upsert.add_option("--key", arguments.key_text, "columns by which rows are told apart: c1,c2")
-      ->type_name("NAMES")
-      ->required();
+  AddKey(upsert, arguments);
   upsert.add_option("--delete-when", arguments.delete_when, "rows of the files that only delete, e.g. \"op = 'd'\"")
       ->type_name("EXPR");
   upsert.add_flag("--strict", arguments.strict, "a key that is there twice, in the files or the table, is an error");
@@ -122,9 +127,7 @@ void AddUpsert(CLI::App& upsert, WriteArguments& arguments) {
 
 void AddMerge(CLI::App& merge, WriteArguments& arguments) {
   AddSourceFiles(merge, arguments);
-  merge.add_option("--key", arguments.key_text, "columns by which rows are told apart: c1,c2")
-      ->type_name("NAMES")
-      ->required();
+  AddKey(merge, arguments);
   merge.add_option("--matched-delete", arguments.matched_delete, "matched rows that are deleted")->type_name("EXPR");
   merge
       .add_option("--matched-update", arguments.matched_assignments,

@@ -46,7 +46,8 @@ struct DeleteRequest {
 struct KeyedRowsRequest {
   std::vector<std::string> files = {};  // in order
   std::string format = {};              // of all files: parquet, arrow, csv, jsonl; empty: as each name's end says
-  // Columns of the table and of the files, not nested and not float or double. Two rows have the same key if all of
+  // Columns of the table and of the files, not nested and not float or double; empty: the table's identifier fields
+  // (DeleteKeysRequest: all columns of the files). Two rows have the same key if all of
   // them are equal; NULL equals NULL.
   std::vector<std::string> key = {};
   bool ignore_unknown_columns = false;  // else a column that neither the table has nor a condition names is an error

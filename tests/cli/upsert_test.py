@@ -106,7 +106,7 @@ class Upsert(ChangedTables):
         good = self.put("good.csv", "id,region,op\n1,eu,u\n")
         twice = self.put("twice.csv", "id\n1\n1\n")
         for code, text, arguments in (
-            (2, "--key", ("upsert", good)),
+            (2, "no key column is named", ("upsert", good)),
             (2, "op", ("upsert", good, "--key", "id")),
             (2, "nothing", ("upsert", good, "--key", "nothing")),
             (2, "'v'", ("upsert", good, "--key", "v", "--ignore-unknown-columns")),

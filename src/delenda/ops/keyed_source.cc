@@ -41,6 +41,23 @@ std::string TemporaryFolder(const std::string& wanted) {
 
 }  // namespace
 
+Result<std::vector<std::string>> KeyColumns(const Schema& table, const std::vector<std::string>& named) {
+  if (!named.empty()) return named;
+  std::vector<std::string> columns;
+  for (const int32_t id : table.identifier_ids()) {
+    const auto field = std::ranges::find(table.fields(), id, &Field::id);
+    if (field == table.fields().end())
+      return InvalidArgument("the table's identifier field {} is nested: name the columns that are the key", id);
+    columns.push_back(field->name);
+  }
+  if (columns.empty()) {
+    return InvalidArgument(
+        "no key column is named, and the table has no identifier fields: name the columns by which rows are told "
+        "apart");
+  }
+  return columns;
+}
+
 struct KeyedSource::State {
   KeyedSourceOptions options;
   std::optional<SourceFiles> files;  // until they are read

@@ -20,6 +20,10 @@
 
 namespace delenda::ops {
 
+// The columns by which rows are told apart: those that are named, else the table's identifier fields (spec, "Identifier
+// Field IDs"). InvalidArgument: neither.
+Result<std::vector<std::string>> KeyColumns(const Schema& table, const std::vector<std::string>& named);
+
 struct KeyedSourceOptions {
   std::vector<std::string> files = {};                    // in order; "-": standard input
   std::optional<write::RowFormat> format = std::nullopt;  // of all files; not set: as their names say

@@ -18,7 +18,7 @@ namespace delenda::ops {
 struct MergeOptions {
   std::vector<std::string> files = {};                    // "-": standard input
   std::optional<write::RowFormat> format = std::nullopt;  // of all files; not set: as their names say
-  std::vector<std::string> key = {};                      // columns of the table and of the files
+  std::vector<std::string> key = {};                      // columns of the table and of the files (KeyColumns)
   // What happens to a row of the table and the row of the files that has its key. Conditions are filters, values are
   // those of an update; both see the table's columns by name and the files' as source.NAME. The first clause whose
   // condition holds is carried out.

@@ -17,7 +17,7 @@ namespace delenda::ops {
 struct UpsertOptions {
   std::vector<std::string> files = {};                    // "-": standard input
   std::optional<write::RowFormat> format = std::nullopt;  // of all files; not set: as their names say
-  std::vector<std::string> key = {};                      // columns of the table and of the files
+  std::vector<std::string> key = {};                      // columns of the table and of the files (KeyColumns)
   // A filter on the files' rows (columns of the table, and others of the files): those only delete. Empty: none does.
   std::string delete_when = {};
   bool strict = false;  // a key that is there twice, in the files or among the table's rows, is an error

@@ -57,6 +57,18 @@ class KeyedSourceTest : public ::testing::Test {
   std::shared_ptr<io::FileIO> files_ = io::MakeMemoryFileIO();
 };
 
+TEST(KeyColumns, AreThoseThatAreNamedElseTheIdentifierFields) {
+  std::vector<Field> fields = kTable.fields();
+  for (Field& field : fields) field.required = true;
+  const Schema identified = *Schema::Make(0, fields, {2, 1});
+  EXPECT_THAT(*KeyColumns(identified, {"v"}), ::testing::ElementsAre("v"));
+  EXPECT_THAT(*KeyColumns(identified, {}), ::testing::UnorderedElementsAre("id", "region"));
+  const auto none = KeyColumns(kTable, {});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().kind(), ErrorKind::kInvalidArgument);
+  EXPECT_THAT(none.error().message(), HasSubstr("no identifier fields"));
+}
+
 TEST_F(KeyedSourceTest, TheLastRowOfAKeyCountsInTheOrderOfFiles) {
   auto source = Read({.files = {Put("/a.csv", "id,v\n1,a\n2,b\n,c\n"), Put("/b.jsonl", "{\"id\": 1, \"v\": \"d\"}\n"),
                                 Put("/c.csv", "id,v\n,e\n3,f\n3,g\n")},
