@@ -19,11 +19,13 @@ void SortDistinct(std::vector<T>& values) {
   values.shrink_to_fit();
 }
 
-// Is a value of `sorted` within the bounds, either of which may be missing?
+// The values of `sorted` within the bounds, either of which may be missing.
 template <typename T, typename Less>
-bool AnyBetween(const std::vector<T>& sorted, const T* lower, const T* upper, const Less& less) {
+std::pair<size_t, size_t> IndexesBetween(const std::vector<T>& sorted, const T* lower, const T* upper,
+                                         const Less& less) {
   const auto first = lower == nullptr ? sorted.begin() : std::lower_bound(sorted.begin(), sorted.end(), *lower, less);
-  return first != sorted.end() && (upper == nullptr || !less(*upper, *first));
+  const auto last = upper == nullptr ? sorted.end() : std::upper_bound(first, sorted.end(), *upper, less);
+  return {static_cast<size_t>(first - sorted.begin()), static_cast<size_t>(last - sorted.begin())};
 }
 
 }  // namespace
@@ -79,18 +81,24 @@ bool SortedValues::CouldLieIn(const ColumnStats& stats) const {
   if (size() == 0) return false;
   // Every row is NULL.
   if (stats.value_count && stats.null_count && *stats.null_count >= *stats.value_count) return false;
+  const auto [first, last] = Between(stats);
+  return first < last;
+}
+
+std::pair<size_t, size_t> SortedValues::Between(const ColumnStats& stats) const {
+  if (size() == 0) return {0, 0};
   // A bound of another kind than the values (a column whose type changed) says nothing.
   if (!integers_.empty()) {
     const auto bound = [](const std::optional<Datum>& datum) {
       return datum ? std::get_if<int64_t>(&*datum) : nullptr;
     };
-    return AnyBetween(integers_, bound(stats.lower), bound(stats.upper), std::less<>());
+    return IndexesBetween(integers_, bound(stats.lower), bound(stats.upper), std::less<>());
   }
   const auto bound = [&](const std::optional<Datum>& datum) -> const Datum* {
     // NaN as a bound (old writers) says nothing of the other values.
     return datum && datum->index() == others_.front().index() && !IsNan(*datum) ? &*datum : nullptr;
   };
-  return AnyBetween(others_, bound(stats.lower), bound(stats.upper), DatumLess);
+  return IndexesBetween(others_, bound(stats.lower), bound(stats.upper), DatumLess);
 }
 
 bool SortedValues::Contains(const Datum& value) const {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "delenda/model/datum.h"
@@ -33,6 +34,8 @@ class SortedValues {
 
   // May one of the values be among those that the statistics describe? What is unknown rules nothing out.
   bool CouldLieIn(const ColumnStats& stats) const;
+  // Those that lie within the bounds of the statistics, as indexes [first, last) for At.
+  std::pair<size_t, size_t> Between(const ColumnStats& stats) const;
   // In the order of bounds: {0.0} contains -0.0, which partitions of other writers may be named by. True for a value of
   // another type.
   bool Contains(const Datum& value) const;

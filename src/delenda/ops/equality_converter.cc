@@ -51,7 +51,8 @@ Result<ConversionResult> EqualityDeleteConverter::Convert(const std::vector<Cont
   if (files.empty() || !result.base_snapshot_id) return result;
 
   const plan::ScanPlan deletes = DELENDA_TRY(session_.PlanOfDeletes(files));
-  read::EqualityTables tables(deletes, session_.io(), read::ReadOptions().equality_memory, session_.hooks().cancel);
+  const uint64_t memory = read::ReadOptions().equality_memory;
+  read::EqualityTables tables(deletes, session_.io(), memory, session_.hooks().cancel);
   std::set<uint32_t> all;
   for (uint32_t i = 0; i < files.size(); ++i) all.insert(i);
   std::map<size_t, uint32_t> groups;  // by table of keys: one of its files, all of which have its layout and scope
@@ -61,8 +62,17 @@ Result<ConversionResult> EqualityDeleteConverter::Convert(const std::vector<Cont
   const size_t budget = KeyComparisonBudget(session_.data_files(branch_));
   FoundFiles found;
   std::vector<ExprRef> conflicts;
+  std::vector<KeyQuery> queries;
+  uint64_t bytes = 0;  // of their keys
+  const auto resolve = [&]() -> Result<void> {
+    for (auto& in_file : DELENDA_TRY(resolver_.Resolve(session_, queries))) found.Add(std::move(in_file));
+    queries.clear();
+    bytes = 0;
+    return {};
+  };
   for (const auto& [table, file] : groups) {
     const auto group = DELENDA_TRY(tables.Get(table));
+    tables.Done(table);
     const ContentFile& one = deletes.deletes[file];
     KeyQuery query{.keys = {group, &group->keys()},
                    .sequence_numbers = {group, &group->sequence_numbers()},
@@ -78,11 +88,13 @@ Result<ConversionResult> EqualityDeleteConverter::Convert(const std::vector<Cont
       query.partition = plan::OnePartition{.spec_id = one.spec_id, .tuple = one.partition};
       partition = PartitionPin(spec->second, *one.partition, deletes.schema);
     }
-    for (auto& in_file : DELENDA_TRY(resolver_.Resolve(session_, query))) found.Add(std::move(in_file));
     conflicts.push_back(Expr::And(
         {partition, KeyFilter(group->sorted(), group->size(), budget, [&] { return group->keys().Values(); })}));
-    tables.Done(table);
+    queries.push_back(std::move(query));
+    bytes += group->keys().memory();
+    if (bytes > memory / 2) DELENDA_TRY(resolve());
   }
+  DELENDA_TRY(resolve());
   result.conflict_filter = Expr::Or(std::move(conflicts));
   found.MoveTo(result);
   for (const ContentFile& file : files) {

@@ -4,58 +4,94 @@
 #include <arrow/record_batch.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <utility>
 
+#include "delenda/model/sorted_keys.h"
 #include "delenda/ops/changed_files.h"
+#include "delenda/plan/file_stats.h"
 #include "delenda/plan/scan_task.h"
 #include "delenda/read/scan_stream.h"
 
 namespace delenda::ops {
+namespace {
 
-Result<std::vector<KeyPositions>> ScanKeyPositionResolver::Resolve(const commit::TableSession& session,
-                                                                   const KeyQuery& query) const {
-  std::vector<KeyPositions> positions;
-  if (query.keys->size() == 0) return positions;
-  const auto planned = DELENDA_TRY(session.Plan(
-      query.branch,
-      {.select = {"_file", "_pos"}, .select_all = false, .keys = query.keys->sorted(), .partition = query.partition}));
-  auto reading = std::make_shared<plan::ScanPlan>(*planned);
-  if (query.sequence_numbers) {
-    const int64_t highest = std::ranges::max(*query.sequence_numbers);
-    std::erase_if(reading->tasks,
-                  [&](const plan::FileTask& task) { return task.file.data_sequence_number >= highest; });
-  }
-  for (plan::FileTask& task : reading->tasks) {
+// The tasks of a plan whose data files may hold rows of the query.
+Result<std::vector<plan::FileTask>> TasksFor(const KeyQuery& query, const plan::ScanPlan& plan) {
+  const auto sorted = query.keys->sorted();
+  const int64_t highest =
+      query.sequence_numbers ? std::ranges::max(*query.sequence_numbers) : std::numeric_limits<int64_t>::max();
+  std::map<int32_t, KeyPartitions> keys_in;
+  for (const auto& [id, spec] : plan.specs) keys_in.emplace(id, sorted->InPartitionsOf(spec));
+  std::vector<plan::FileTask> tasks;
+  for (const plan::FileTask& task : plan.tasks) {
+    const ContentFile& file = task.file;
+    if (file.data_sequence_number >= highest) continue;
+    if (query.partition && (query.partition->spec_id != file.spec_id || !(*query.partition->tuple == *file.partition)))
+      continue;
+    const auto partitions = keys_in.find(file.spec_id);
+    if (partitions != keys_in.end() && !partitions->second.CouldBeIn(*file.partition)) continue;
+    // Plans of one query have been pruned by bounds, and have no metrics.
+    if (file.metrics && !sorted->CouldHold(plan::FileStats(file))) continue;
     if (!task.position_deletes.empty() && !query.allows_position_deletes) {
       return ValidationFailed(
           "data file {} has position delete files: turn them into deletion vectors first (delenda convert "
           "--position-deletes)",
-          task.file.path);
+          file.path);
     }
+    tasks.push_back(task);
     // They stay attached, and readers go on to apply them beside the vector.
-    task.equality_deletes.clear();
+    tasks.back().equality_deletes.clear();
   }
-  if (reading->tasks.empty()) return positions;
-  const auto stream = DELENDA_TRY(read::OpenScan(reading, session.io(),
-                                                 {.threads = session.executor().threads(),
-                                                  .keys = query.keys,
-                                                  .key_sequence_numbers = query.sequence_numbers,
-                                                  .hooks = session.hooks()}));
-  ChangedFiles found(*reading);
-  while (const auto batch = DELENDA_TRY(stream->Next())) {
-    DELENDA_TRY(found.Add(static_cast<const arrow::StringArray&>(*batch->column(0)),
-                          static_cast<const arrow::Int64Array&>(*batch->column(1))));
+  return tasks;
+}
+
+}  // namespace
+
+Result<std::vector<KeyPositions>> ScanKeyPositionResolver::Resolve(const commit::TableSession& session,
+                                                                   std::span<const KeyQuery> queries) const {
+  std::vector<KeyPositions> positions;
+  if (queries.empty()) return positions;
+  plan::ScanRequest request{.select = {"_file", "_pos"}, .select_all = false};
+  if (queries.size() == 1) {
+    request.keys = queries[0].keys->sorted();
+    request.partition = queries[0].partition;
+  } else {
+    request.with_metrics = true;
+  }
+  const auto plan = DELENDA_TRY(session.Plan(queries[0].branch, request));
+  ChangedFiles found(*plan);
+  for (const KeyQuery& query : queries) {
+    if (query.keys->size() == 0) continue;
+    auto reading = std::make_shared<plan::ScanPlan>();
+    reading->tasks = DELENDA_TRY(TasksFor(query, *plan));
+    if (reading->tasks.empty()) continue;
+    reading->snapshot_id = plan->snapshot_id;
+    reading->schema = plan->schema;
+    reading->specs = plan->specs;
+    reading->columns = plan->columns;
+    reading->filter = plan->filter;
+    reading->name_mapping = plan->name_mapping;
+    reading->deletes = plan->deletes;
+    const auto stream = DELENDA_TRY(read::OpenScan(std::move(reading), session.io(),
+                                                   {.threads = session.executor().threads(),
+                                                    .keys = query.keys,
+                                                    .key_sequence_numbers = query.sequence_numbers,
+                                                    .hooks = session.hooks()}));
+    while (const auto batch = DELENDA_TRY(stream->Next())) {
+      DELENDA_TRY(found.Add(static_cast<const arrow::StringArray&>(*batch->column(0)),
+                            static_cast<const arrow::Int64Array&>(*batch->column(1))));
+    }
   }
   std::map<std::string_view, uint32_t> vector_of;
-  for (const plan::FileTask& task : reading->tasks) {
+  for (const plan::FileTask& task : plan->tasks) {
     if (task.dv) vector_of.emplace(task.file.path, *task.dv);
   }
   for (auto& file : DELENDA_TRY(found.Deletes(session))) {
     KeyPositions& one = positions.emplace_back();
-    if (const auto at = vector_of.find(file.file.path); at != vector_of.end())
-      one.vector = reading->deletes[at->second];
+    if (const auto at = vector_of.find(file.file.path); at != vector_of.end()) one.vector = plan->deletes[at->second];
     one.found = file.deleted.Difference(file.before);
     one.before = std::move(file.before);
     one.data_file = std::move(file.file);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,18 +41,19 @@ struct KeyPositions {
 };
 
 // Finds the rows of keys. Implementations may know more of a table than a scan does: an index of its keys, what a
-// stream wrote where. Every live row that matches must be found, each data file stand in the answer once; a position
-// that is deleted already must not. Thread-safe if it is to be used from several threads.
+// stream wrote where. Every live row that matches one of the queries must be found, each data file stand in the answer
+// once; a position that is deleted already must not. All queries of a call are of one state.
 class KeyPositionResolver {
  public:
   virtual ~KeyPositionResolver() = default;
   virtual Result<std::vector<KeyPositions>> Resolve(const commit::TableSession& session,
-                                                    const KeyQuery& query) const = 0;
+                                                    std::span<const KeyQuery> queries) const = 0;
 };
 
 // By a scan of the key columns alone, which keeps nothing between calls. In stages, each of which looks at what the one
 // before has left: manifests, by their partition summaries; data files, by their partitions and bounds; row groups, by
-// their statistics; rows, by their keys and the data file's vector.
+// their statistics and bloom filters; rows, by their keys and the data file's vector. Several queries (of a stream: one
+// for each partition) are planned at once.
 //
 // EXAMPLE  keys id {7, 4000}; a.parquet ids [1, 100] with vector {6}, b.parquet [101, 200], c.parquet [3990, 4010]
 //          →  a and c are read: {a, vector {6}, found {…}} if id 7 is not the row at position 6, {c, found {10}}
@@ -60,7 +62,8 @@ class KeyPositionResolver {
 // which are not allowed: they must become a vector first.
 class ScanKeyPositionResolver final : public KeyPositionResolver {
  public:
-  Result<std::vector<KeyPositions>> Resolve(const commit::TableSession& session, const KeyQuery& query) const override;
+  Result<std::vector<KeyPositions>> Resolve(const commit::TableSession& session,
+                                            std::span<const KeyQuery> queries) const override;
 };
 
 }  // namespace delenda::ops

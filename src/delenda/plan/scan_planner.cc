@@ -220,6 +220,7 @@ class Planner {
       ManifestReader::Options wanted;
       wanted.bounds_of = BoundsToPruneBy(manifest);
       wanted.bounds = !wanted.bounds_of.empty();
+      wanted.metrics = request_.with_metrics;
       wanted.split_offsets = request_.split_size > 0;
       return wanted;
     };

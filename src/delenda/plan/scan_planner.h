@@ -32,7 +32,8 @@ struct ScanRequest {
   std::shared_ptr<const SortedKeys> keys = nullptr;
   // Only files of this partition; nothing: of all.
   std::optional<OnePartition> partition = std::nullopt;
-  uint64_t split_size = 0;  // cut files into tasks of about this many bytes, at row groups; 0: a task is a whole file
+  bool with_metrics = false;  // fill the metrics of the tasks' files
+  uint64_t split_size = 0;    // cut files into tasks of about this many bytes, at row groups; 0: a task is a whole file
   // A DV that matches no data file is a warning, not an error. For repair only: a lost match means that deleted rows
   // come back.
   bool allow_dangling_dvs = false;

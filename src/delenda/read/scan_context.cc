@@ -6,6 +6,7 @@
 
 #include "delenda/read/arrow_type.h"
 #include "delenda/read/mapped_schema.h"
+#include "delenda/read/row_group_blooms.h"
 #include "delenda/read/row_group_stats.h"
 #include "delenda/read/task_reader.h"
 
@@ -230,7 +231,7 @@ Result<std::shared_ptr<const OpenTask>> ScanContext::Open(size_t index) {
       opened->constants = PartitionConstants(*plan_, task.file);
       DELENDA_TRY(LoadKeys(cell, *opened));
       DELENDA_TRY(MapColumns(task, *opened));
-      ChooseRowGroups(task, *opened);
+      DELENDA_TRY(WithContext(ChooseRowGroups(task, *opened), "file", task.file.path));
     }
   }
   ++tasks_opened_;
@@ -282,7 +283,7 @@ bool ScanContext::WantsRowsOf(const parquet::RowGroup& group, const OpenTask& op
   return marks_deleted_ || positions.deleted.empty() || !positions.deleted.ContainsRange(group.first_position, end);
 }
 
-void ScanContext::ChooseRowGroups(const plan::FileTask& task, OpenTask& opened) {
+Result<void> ScanContext::ChooseRowGroups(const plan::FileTask& task, OpenTask& opened) {
   const parquet::ParquetFile& file = *opened.data->file;
   for (size_t i = 0; i < file.row_groups().size(); ++i) {
     const parquet::RowGroup& group = file.row_groups()[i];
@@ -295,13 +296,15 @@ void ScanContext::ChooseRowGroups(const plan::FileTask& task, OpenTask& opened) 
     if (!WantsRowsOf(group, opened) && !only_by_keys) {
       ++(opened.data->positions->only ? row_groups_unchanged_ : row_groups_all_deleted_);
     } else if ((!IsTrue(task.residual) && !CouldMatch(*task.residual, stats)) ||
-               (sorted_keys_ && !sorted_keys_->CouldHold(stats))) {
+               (sorted_keys_ && (!sorted_keys_->CouldHold(stats) ||
+                                 !DELENDA_TRY(BloomFiltersCouldHold(file, i, *sorted_keys_, stats))))) {
       ++row_groups_pruned_;
     } else {
       opened.row_groups.push_back(i);
       if (only_by_keys || std::ranges::any_of(opened.equality, could_delete)) opened.check_keys[i] = true;
     }
   }
+  return {};
 }
 
 void ScanContext::Finish(const OpenTask& task) {

@@ -161,7 +161,7 @@ class ScanContext {
   Result<ColumnPlan> PlanColumns(const std::vector<Field>& deciding, const OpenTask& opened) const;
   // May one of the row group's rows be wanted, as far as positions tell?
   bool WantsRowsOf(const parquet::RowGroup& group, const OpenTask& opened) const;
-  void ChooseRowGroups(const plan::FileTask& task, OpenTask& opened);
+  Result<void> ChooseRowGroups(const plan::FileTask& task, OpenTask& opened);
 
   std::shared_ptr<const plan::ScanPlan> plan_;
   std::shared_ptr<io::FileIO> io_;

@@ -27,6 +27,7 @@ struct ParquetOptions {
   bool store_arrow_schema = false;
   bool int96 = false;
   bool dictionary = true;
+  std::string bloom_of = {};  // a column that gets bloom filters
 };
 
 inline Bytes ToParquet(const std::shared_ptr<arrow::Table>& table, const ParquetOptions& options = {}) {
@@ -34,6 +35,7 @@ inline Bytes ToParquet(const std::shared_ptr<arrow::Table>& table, const Parquet
   ::parquet::WriterProperties::Builder properties;
   properties.max_row_group_length(options.rows_per_group);
   if (!options.dictionary) properties.disable_dictionary();
+  if (!options.bloom_of.empty()) properties.enable_bloom_filter(options.bloom_of, {.ndv = 1000, .fpp = 0.001});
   ::parquet::ArrowWriterProperties::Builder arrow_properties;
   if (options.store_arrow_schema) arrow_properties.store_schema();
   if (options.int96) arrow_properties.enable_deprecated_int96_timestamps();

@@ -11,6 +11,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <span>
 #include <string_view>
 
 #include "delenda/iceberg/metadata_writer.h"
@@ -260,9 +261,10 @@ TEST(ConvertDeletes, FailuresAtAnyStepLoseNoDelete) {
 // A resolver of the caller's own is asked for each group once, and what it says is committed.
 class RecordingResolver final : public KeyPositionResolver {
  public:
-  Result<std::vector<KeyPositions>> Resolve(const commit::TableSession& session, const KeyQuery& query) const override {
-    queries.push_back(query);
-    return scan_.Resolve(session, query);
+  Result<std::vector<KeyPositions>> Resolve(const commit::TableSession& session,
+                                            std::span<const KeyQuery> asked) const override {
+    queries.insert(queries.end(), asked.begin(), asked.end());
+    return scan_.Resolve(session, asked);
   }
   mutable std::vector<KeyQuery> queries;
 
@@ -318,6 +320,30 @@ TEST(ConvertDeletes, TurnsPositionDeletesIntoVectorsOnRequest) {
   EXPECT_GE(tables, 2);
 }
 
+// One query at a time, planned by its keys, finds what all of them find together.
+TEST(ScanKeyPositionResolver, FindsTheSameForQueriesTogetherAndAlone) {
+  for (const char* name : {"upsert_v3", "eq_v3", "eq_v3_global"}) {
+    TableCopy table(name);
+    auto session = table.Session();
+    RecordingResolver recorder;
+    const auto together = EqualityDeleteConverter(session, "main", recorder).Convert(LiveEqualityDeletes(table));
+    ASSERT_TRUE(together) << together.error().ToString();
+    ASSERT_GT(recorder.queries.size(), 1U) << name;
+    std::map<std::string, PositionSet> alone;
+    const ScanKeyPositionResolver scan;
+    for (const KeyQuery& query : recorder.queries) {
+      const auto found_alone = scan.Resolve(session, std::span(&query, 1)).value();
+      for (const auto& file : found_alone) {
+        auto& found = alone[file.data_file.path];
+        found = found.Union(file.found);
+      }
+    }
+    ASSERT_EQ(alone.size(), together->vectors.size()) << name;
+    for (const auto& file : together->vectors)
+      EXPECT_TRUE(alone[file.file.path] == file.deleted.Difference(file.before)) << file.file.path;
+  }
+}
+
 // Others delete and update rows between the look and the commit: both changes hold.
 TEST(ConvertDeletes, MergesWithWhatOthersDeletedMeanwhile) {
   TableCopy table("eq_v3");
@@ -327,8 +353,8 @@ TEST(ConvertDeletes, MergesWithWhatOthersDeletedMeanwhile) {
    public:
     explicit Meddling(commit::TableSession& session) : session_(session) {}
     Result<std::vector<KeyPositions>> Resolve(const commit::TableSession& session,
-                                              const KeyQuery& query) const override {
-      auto found = scan_.Resolve(session, query);
+                                              std::span<const KeyQuery> queries) const override {
+      auto found = scan_.Resolve(session, queries);
       if (!done_) {
         done_ = true;
         EXPECT_TRUE(DeleteRows(session_, {.where = "id IN (7, 31)"}));
@@ -396,8 +422,9 @@ TEST(ConvertDeletes, KeepsWhatOthersDoMeanwhile) {
     class Meddling final : public KeyPositionResolver {
      public:
       explicit Meddling(std::function<void()> meddle) : meddle_(std::move(meddle)) {}
-      Result<std::vector<KeyPositions>> Resolve(const commit::TableSession& at, const KeyQuery& query) const override {
-        auto found = scan_.Resolve(at, query);
+      Result<std::vector<KeyPositions>> Resolve(const commit::TableSession& at,
+                                                std::span<const KeyQuery> queries) const override {
+        auto found = scan_.Resolve(at, queries);
         meddle_();
         return found;
       }

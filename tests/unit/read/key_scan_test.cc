@@ -180,6 +180,44 @@ TEST(KeyScan, ReadsOtherColumnsOnlyWhereAKeyWasFound) {
   EXPECT_LT(fewer + 30000, bytes) << "the texts of the row group that holds no key were read";
 }
 
+// Scattered keys lie within the bounds of every row group: only bloom filters tell which of them hold one.
+TEST(KeyScan, ReadsOnlyRowGroupsWhoseBloomFiltersAllowAKey) {
+  std::mt19937_64 random(11);
+  std::vector<std::optional<int64_t>> longs;
+  std::vector<std::optional<std::string>> texts;
+  for (int64_t i = 0; i < 8000; ++i) {
+    longs.emplace_back(static_cast<int64_t>(random() >> 2));
+    texts.emplace_back("key-" + std::to_string(random()));
+  }
+  const auto rows = arrow::Table::Make(
+      arrow::schema({IdField(1, "id", arrow::int64()), IdField(2, "t", arrow::utf8())}), {Longs(longs), Texts(texts)});
+  for (const auto& [column, id] : {std::pair("id", 1), std::pair("t", 2)}) {
+    PlanBuilder table({MakeField(1, "id", TypeKind::kLong), MakeField(2, "t", TypeKind::kString)});
+    const Bytes bytes = ToParquet(rows, {.rows_per_group = 1000, .dictionary = false, .bloom_of = column});
+    table.AddFile("/t/a.parquet", bytes, 8000);
+    KeyTable keys = EmptyTable(table.plan().schema, {id});
+    // A row of the third row group, one of the last, and ten that are nowhere.
+    std::vector<std::optional<int64_t>> some_longs = {longs[2500], longs[7999]};
+    std::vector<std::optional<std::string>> some_texts = {texts[2500], texts[7999]};
+    for (int i = 0; i < 10; ++i) {
+      some_longs.emplace_back(static_cast<int64_t>(random() >> 2));
+      some_texts.emplace_back("key-" + std::to_string(random()));
+    }
+    ASSERT_TRUE(keys.Add({id == 1 ? Longs(some_longs) : Texts(some_texts)}, 12));
+    const auto shared = std::make_shared<const KeyTable>(std::move(keys));
+    const auto stream = OpenScan(table.shared_plan(), table.io(), {.threads = 1, .keys = shared}).value();
+    int64_t found = 0;
+    for (;;) {
+      const auto batch = stream->Next().value();
+      if (batch == nullptr) break;
+      found += batch->num_rows();
+    }
+    EXPECT_EQ(found, 2);
+    EXPECT_EQ(stream->metrics().row_groups, 8U);
+    EXPECT_GE(stream->metrics().row_groups_pruned, 5U) << "false positives are 1 in 1000";
+  }
+}
+
 TEST(KeyScan, WithoutKeysGivesNoRow) {
   PlanBuilder table({MakeField(1, "id", TypeKind::kLong)});
   table.AddFile("/t/a.parquet", IdFile(0, 10, 10), 10);

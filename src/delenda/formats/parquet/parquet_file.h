@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "delenda/base/result.h"
+#include "delenda/formats/parquet/bloom_filter.h"
 #include "delenda/formats/parquet/row_mask.h"
 #include "delenda/io/file_io.h"
 #include "delenda/io/ranges.h"
@@ -129,6 +130,11 @@ class ParquetFile {
   const std::vector<Leaf>& leaves() const;
 
   Result<LeafStatistics> Statistics(size_t row_group, int leaf) const;
+
+  // The column chunk has a bloom filter of known size, which is smaller than the chunk.
+  bool HasSmallBloomFilter(size_t row_group, int leaf) const;
+  // One request. Corrupt: its bytes are no bloom filter.
+  Result<BloomFilter> ReadBloomFilter(size_t row_group, int leaf) const;
 
   // Fetches the column chunks of these leaves (ascending, at least one), ranges that lie close together in one request,
   // and nothing else of the file. What `part.earlier` has fetched is not fetched again. (Of a file
