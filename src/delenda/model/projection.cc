@@ -110,7 +110,13 @@ class LeafProjection {
     if (source_.kind() == TypeKind::kInt && width > (1 << 30)) return Expr::True();
     if (leaf_.op == Op::kEqual || leaf_.op == Op::kIn) {
       auto values = Transformed();
-      return values ? Make(leaf_.op, std::move(*values)) : Expr::True();
+      if (!values) return Expr::True();
+      for (const Datum& literal : leaf_.values) {
+        const auto* value = std::get_if<int64_t>(&literal);
+        const auto other = value == nullptr ? std::nullopt : TruncatedWhenInt(source_, *value, width);
+        if (other) values->emplace_back(*other);
+      }
+      return Make(Op::kIn, std::move(*values));
     }
     const bool downwards = leaf_.op == Op::kLess || leaf_.op == Op::kLessEqual;
     const bool upwards = leaf_.op == Op::kGreater || leaf_.op == Op::kGreaterEqual;
@@ -132,8 +138,11 @@ class LeafProjection {
     }
     const Datum bound(static_cast<int64_t>(exact));
     if (upwards) return Make(Op::kGreaterEqual, {bound});
-    if (!wrapped) return Make(Op::kLessEqual, {bound});
-    return Expr::Or({Make(Op::kLessEqual, {bound}), Make(Op::kEqual, {Datum(*wrapped)})});
+    std::vector<ExprRef> partitions = {Make(Op::kLessEqual, {bound})};
+    if (wrapped) partitions.push_back(Make(Op::kEqual, {Datum(*wrapped)}));
+    if (const auto wrapped_int = WrappedIntPartition(source_, width))
+      partitions.push_back(Make(Op::kEqual, {Datum(*wrapped_int)}));
+    return Expr::Or(std::move(partitions));
   }
 
   // year, month, day, hour.

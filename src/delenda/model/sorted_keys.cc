@@ -28,9 +28,13 @@ std::optional<SortedValues> TransformedValues(const SortedKeys::Column& key, con
     auto value = transform.Apply(source, key.values.At(i));
     if (!value) return std::nullopt;
     // What an old writer may have stored, beside the right value.
-    if (const auto* ordinal = std::get_if<int64_t>(&*value);
-        ordinal != nullptr && *ordinal < 0 && MayBeOneTooHigh(kind, source))
-      transformed.emplace_back(*ordinal + 1);
+    const auto* ordinal = std::get_if<int64_t>(&*value);
+    if (ordinal != nullptr && *ordinal < 0 && MayBeOneTooHigh(kind, source)) transformed.emplace_back(*ordinal + 1);
+    if (kind == Kind::kTruncate && ordinal != nullptr) {
+      // What a file holds that was written when the column was an int.
+      if (const auto other = TruncatedWhenInt(source, std::get<int64_t>(key.values.At(i)), transform.parameter()))
+        transformed.emplace_back(*other);
+    }
     transformed.push_back(*std::move(value));
   }
   return SortedValues::Of(std::move(transformed));

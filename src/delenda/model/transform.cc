@@ -225,6 +225,16 @@ std::optional<int64_t> WrappedPartition(const Type& source, int32_t width) {
   return TruncatedStored(source, least, width);
 }
 
+std::optional<int64_t> WrappedIntPartition(const Type& source, int32_t width) {
+  return source.kind() == TypeKind::kLong ? WrappedPartition(TypeKind::kInt, width) : std::nullopt;
+}
+
+std::optional<int64_t> TruncatedWhenInt(const Type& source, int64_t value, int32_t width) {
+  if (source.kind() != TypeKind::kLong || value < kInt32Least || value > kInt32Most) return std::nullopt;
+  const int64_t stored = TruncatedStored(TypeKind::kInt, value, width);
+  return stored == TruncatedStored(source, value, width) ? std::nullopt : std::optional(stored);
+}
+
 std::optional<SourceRange> SourceRangeOf(const Transform& transform, const Type& source, const Datum& stored) {
   if (!TransformTakes(transform.kind(), source)) return std::nullopt;
   if (transform.kind() == Transform::Kind::kTruncate) {
@@ -240,6 +250,11 @@ std::optional<SourceRange> SourceRangeOf(const Transform& transform, const Type&
     const int64_t most = source.kind() == TypeKind::kInt ? kInt32Most : kInt64Most;
     if (WrappedPartition(source, width) == *value && TruncatedExact(*value, width) != *value) {
       return SourceRange{Datum(least), Datum(static_cast<int64_t>(TruncatedExact(least, width) + (width - 1)))};
+    }
+    // Not a multiple of the width, so no value of 64 bits lies in it.
+    if (WrappedIntPartition(source, width) == *value && TruncatedExact(*value, width) != *value) {
+      return SourceRange{Datum(kInt32Least),
+                         Datum(static_cast<int64_t>(TruncatedExact(kInt32Least, width) + (width - 1)))};
     }
     const Int128 highest = std::min<Int128>(static_cast<Int128>(*value) + (width - 1), most);
     return SourceRange{Datum(*value), Datum(static_cast<int64_t>(highest))};

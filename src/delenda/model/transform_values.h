@@ -37,6 +37,11 @@ int64_t TruncatedStored(const Type& source, int64_t value, int32_t width);
 // The stored value of the wrapped partition of truncate on an int or long column, if there is one.
 std::optional<int64_t> WrappedPartition(const Type& source, int32_t width);
 
+// The same of files that were written when a long column was an int: their lowest partition wrapped within 32 bits.
+std::optional<int64_t> WrappedIntPartition(const Type& source, int32_t width);
+// What such a file stores for a value, where that is not what TruncatedStored gives.
+std::optional<int64_t> TruncatedWhenInt(const Type& source, int64_t value, int32_t width);
+
 // All source values of a partition with value `stored` lie within [lowest, highest] (int64_t or Int128 datums). Only
 // for truncate on numbers and for year, month, day and hour. Empty when nothing useful is known.
 struct SourceRange {

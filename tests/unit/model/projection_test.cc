@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "delenda/model/partition.h"
+#include "delenda/model/sorted_keys.h"
 
 namespace delenda {
 namespace {
@@ -111,6 +112,29 @@ TEST(InclusiveProjection, KeepsTheLowestIntsThatWrapToTheTop) {
     EXPECT_EQ(EvaluateRow(*projected, value_of), Truth::kTrue) << text << " -> " << projected->ToString();
     EXPECT_NE(ResidualFor(*BindText(text, ProjectionSchema()).value(), spec, {{stored}})->op, Op::kFalse) << text;
   }
+}
+
+// Files that were written before the column became a long: their partitions wrapped within 32 bits.
+TEST(InclusiveProjection, KeepsTheLowestIntsOfAColumnThatBecameALong) {
+  const Schema schema = Schema::Make(0, {{.id = 1, .name = "id", .type = TypeKind::kLong}}).value();
+  PartitionSpec fields;
+  fields.fields.push_back(
+      {.source_id = 1, .field_id = 1000, .name = "p", .transform = Transform::Parse("truncate[10]").value()});
+  const BoundSpec spec = BoundSpec::Make(fields, schema);
+  const Datum least(int64_t{std::numeric_limits<int32_t>::min()});
+  const Datum stored = fields.fields[0].transform.Apply(TypeKind::kInt, least).value();
+  const auto value_of = [&](const BoundColumn&) -> const Datum& { return stored; };
+  for (const char* text : {"id < 0", "id <= -2147483648", "id < -2147483641", "id = -2147483648",
+                           "id IN (3, -2147483648)", "id >= -2147483648", "id > -2147483648"}) {
+    const ExprRef filter = BindText(text, schema).value();
+    EXPECT_EQ(EvaluateRow(*ProjectInclusive(*filter, spec), value_of), Truth::kTrue) << text;
+    EXPECT_NE(ResidualFor(*filter, spec, {{stored}})->op, Op::kFalse) << text;
+  }
+  EXPECT_NE(ResidualFor(*BindText("id > 0", schema).value(), spec, {{stored}})->op, Op::kTrue);
+  const SortedKeys keys({{{.field_id = 1, .type = TypeKind::kLong, .name = "id", .path = {1}},
+                          SortedValues::Of({least, Datum(int64_t{3})})}});
+  EXPECT_TRUE(keys.InPartitionsOf(spec).CouldBeIn(PartitionTuple{{stored}}));
+  EXPECT_FALSE(keys.InPartitionsOf(spec).CouldBeIn(PartitionTuple{{Datum(int64_t{10})}}));
 }
 
 TEST(InclusiveProjection, OfTwoFieldsOnOneColumnAsksBoth) {
