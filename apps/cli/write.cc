@@ -77,7 +77,10 @@ Result<void> RunWrite(Session& session) {
       std::tie(done, would, counted) = std::tuple("updated", "would update", &ChangeReport::rows_updated);
       break;
     case Command::kUpsert:
-      report = table.Upsert({.rows = rows, .delete_when = write.delete_when, .strict = write.strict});
+      report = table.Upsert({.rows = rows,
+                             .delete_when = write.delete_when,
+                             .strict = write.strict,
+                             .via = write.via == "equality" ? UpsertVia::kEqualityDeletes : UpsertVia::kPositions});
       std::tie(done, would) = std::tuple("upserted", "would upsert");
       break;
     case Command::kMerge:

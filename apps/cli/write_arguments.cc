@@ -53,6 +53,9 @@ constexpr const char* kUpsertExamples =
     "\n--delete-when EXPR: rows of the files for which EXPR is true only delete. EXPR may name columns that the table "
     "lacks;\n"
     "in CSV and JSON lines these are texts.\n"
+    "\n--via equality: as writers of streams do. Rows are written once, whatever others commit meanwhile, but get new "
+    "row ids,\n"
+    "and an update is reported as a deleted row and an inserted one. The rows are the same.\n"
     "\nFiles, and columns that they lack or that the table lacks: as for append.\n"
     "\nExamples:\n"
     "  delenda upsert warehouse/orders monday.parquet tuesday.csv --key id\n"
@@ -121,6 +124,11 @@ void AddUpsert(CLI::App& upsert, WriteArguments& arguments) {
   upsert.add_option("--delete-when", arguments.delete_when, "rows of the files that only delete, e.g. \"op = 'd'\"")
       ->type_name("EXPR");
   upsert.add_flag("--strict", arguments.strict, "a key that is there twice, in the files or the table, is an error");
+  upsert
+      .add_option("--via", arguments.via,
+                  "look for the keys, then write (positions); or write, and look for them in the commit (equality)")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({"positions", "equality"}));
   AddCommon(upsert, arguments);
   upsert.footer(kUpsertExamples);
 }

@@ -63,12 +63,21 @@ struct DeleteKeysRequest {
   KeyedRowsRequest rows = {};
 };
 
+// How an upsert finds and replaces the rows of the table. The rows are the same afterwards.
+enum class UpsertVia : uint8_t {
+  kPositions,  // looks for the keys, then writes: row ids are kept, reports tell updates from inserts
+  // Writes first, as streams do (delenda/delta_writer.h), and looks for the keys in the commit. Rows are written once,
+  // however often others come between; they get new row ids, and an update is a deleted row and an added one.
+  kEqualityDeletes,
+};
+
 struct UpsertRequest {
   KeyedRowsRequest rows = {};
   // Rows of the files for which this filter is true only delete. It looks at columns of the table and others of the
   // files (which are texts in CSV and JSON lines). Empty: none.
   std::string delete_when = {};
-  bool strict = false;  // a key that is there twice, in the files or in the table, is an error
+  bool strict = false;  // a key that is there twice, in the files or in the table, is an error; via positions only
+  UpsertVia via = UpsertVia::kPositions;
 };
 
 // Clauses apply to a row in this order, the first whose condition holds; conditions and values see the table's columns
@@ -237,6 +246,7 @@ class WritableTable {
   IoStats Io() const;
 
   class Impl;  // private to the library
+  Impl& impl() { return *impl_; }
 
  private:
   explicit WritableTable(std::unique_ptr<Impl> impl);

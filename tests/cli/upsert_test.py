@@ -3,8 +3,9 @@
 import json
 import subprocess
 import unittest
+from random import Random
 
-from changed_table import ChangedTables
+from changed_table import ChangedTables, Table
 from program import CLI, bag
 
 
@@ -64,6 +65,34 @@ class Upsert(ChangedTables):
                     continue
                 kinds = [json.loads(line)["_change_type"] for line in changes.stdout.splitlines()]
                 self.assertEqual(["DELETE"] * 2 + ["INSERT"] * 2 + ["UPDATE_AFTER"] * 3 + ["UPDATE_BEFORE"] * 3, sorted(kinds))  # fmt: skip
+
+    def test_upsert_via_equality_deletes_leaves_the_same_rows(self):
+        random = Random(7)
+        for name, column in (("mor_dv_partitioned", "s"), ("upsert_v3", "v"), ("eq_v3", "v")):
+            with self.subTest(name):
+                tables = {via: Table(f"{self.folder.name}/{via}", name) for via in ("positions", "equality")}
+                for turn in range(4):
+                    template = tables["positions"].rows[0]
+                    brought = []
+                    for i in range(30):
+                        id = random.choice([row["id"] for row in tables["positions"].rows] + [9000 + i % 7])
+                        brought.append({**template, "id": id, column: f"{turn} {i}", "op": random.choice("uud")})
+                    rows = self.put("rows.jsonl", lines(brought))
+                    for via, table in tables.items():
+                        arguments = ("upsert", rows, "--key", "id", "--delete-when", "op = 'd'", "--via", via)
+                        planned = table.change(*arguments, "--dry-run")
+                        report = table.change(*arguments)
+                        for count in ("rows-added", "rows-deleted", "rows-updated"):
+                            self.assertEqual(planned[count], report[count])
+                    self.assertEqual(bag(tables["positions"].scan()), bag(tables["equality"].scan()))
+                self.verify(tables["equality"])
+                pending = [table.run("inspect", "deletes", "--format", "jsonl").stdout.count("equality") for table in tables.values()]  # fmt: skip
+                self.assertEqual(pending[0], pending[1])
+        table = self.table("mor_dv")
+        done = table.run("upsert", self.put("a.csv", "id\n1\n"), "--key", "id", "--strict", "--via", "equality")
+        self.assertEqual(2, done.returncode, done.stderr)
+        self.assertIn("via positions", done.stderr)
+        self.assertEqual(2, table.run("upsert", "a.csv", "--key", "id", "--via", "magic").returncode)
 
     def test_upsert_says_what_it_did_in_one_line(self):
         table = self.table("mor_dv")

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "delenda/api/storage.h"
 #include "delenda/api/table_place.h"
+#include "delenda/api/writable_table_impl.h"
 #include "delenda/commit/table_session.h"
 #include "delenda/formats/parquet/arrow_status.h"
 #include "delenda/ops/append_rows.h"
@@ -17,23 +17,6 @@
 
 namespace delenda {
 namespace {
-
-ChangeReport ToReport(const ops::RowChange& change) {
-  return {.is_dry_run = change.is_dry_run,
-          .snapshot_id = change.snapshot_id,
-          .rows_added = change.rows_added,
-          .rows_deleted = change.rows_deleted,
-          .rows_updated = change.rows_updated,
-          .files_added = change.files_added,
-          .files_dropped = change.files_dropped,
-          .files_changed = change.files_changed,
-          .files_merged = change.files_merged,
-          .bytes_added = change.bytes_added,
-          .rows_converted = change.rows_converted,
-          .delete_files_converted = change.delete_files_converted,
-          .attempts = change.attempts,
-          .looked_again = change.looked_again};
-}
 
 Result<std::shared_ptr<catalog::CommitPoint>> FindCommitPoint(std::string_view location, const OpenOptions& options,
                                                               std::shared_ptr<io::FileIO> io) {
@@ -61,14 +44,22 @@ Result<Options> ToOptions(const KeyedRowsRequest& request) {
 
 }  // namespace
 
-class WritableTable::Impl {
- public:
-  explicit Impl(const OpenOptions& options) : storage(api::MakeStorage(options)), executor(options.threads) {}
-
-  api::Storage storage;
-  Executor executor;
-  std::optional<commit::TableSession> session;
-};
+ChangeReport api::ToReport(const ops::RowChange& change) {
+  return {.is_dry_run = change.is_dry_run,
+          .snapshot_id = change.snapshot_id,
+          .rows_added = change.rows_added,
+          .rows_deleted = change.rows_deleted,
+          .rows_updated = change.rows_updated,
+          .files_added = change.files_added,
+          .files_dropped = change.files_dropped,
+          .files_changed = change.files_changed,
+          .files_merged = change.files_merged,
+          .bytes_added = change.bytes_added,
+          .rows_converted = change.rows_converted,
+          .delete_files_converted = change.delete_files_converted,
+          .attempts = change.attempts,
+          .looked_again = change.looked_again};
+}
 
 WritableTable::WritableTable(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 WritableTable::WritableTable(WritableTable&&) noexcept = default;
@@ -88,14 +79,14 @@ IoStats WritableTable::Io() const { return api::ToIoStats(*impl_->storage.counte
 
 Result<ChangeReport> WritableTable::Delete(const DeleteRequest& request) {
   return parquet::Guarded([&]() -> Result<ChangeReport> {
-    return ToReport(DELENDA_TRY(ops::DeleteRows(
+    return api::ToReport(DELENDA_TRY(ops::DeleteRows(
         *impl_->session, {.where = request.where, .branch = request.branch, .dry_run = request.dry_run})));
   });
 }
 
 Result<ChangeReport> WritableTable::Convert(const ConvertRequest& request) {
   return parquet::Guarded([&]() -> Result<ChangeReport> {
-    return ToReport(DELENDA_TRY(ops::ConvertDeletes(
+    return api::ToReport(DELENDA_TRY(ops::ConvertDeletes(
         *impl_->session,
         {.branch = request.branch, .position_deletes = request.position_deletes, .dry_run = request.dry_run})));
   });
@@ -110,13 +101,13 @@ Result<ChangeReport> WritableTable::Append(const AppendRequest& request) {
     options.ignore_unknown_columns = request.ignore_unknown_columns;
     options.dry_run = request.dry_run;
     // The rows come from where the caller is: mappings are for the files of the table.
-    return ToReport(DELENDA_TRY(ops::AppendRows(*impl_->session, *impl_->storage.counter, options)));
+    return api::ToReport(DELENDA_TRY(ops::AppendRows(*impl_->session, *impl_->storage.counter, options)));
   });
 }
 
 Result<ChangeReport> WritableTable::Update(const UpdateRequest& request) {
   return parquet::Guarded([&]() -> Result<ChangeReport> {
-    return ToReport(DELENDA_TRY(ops::UpdateRows(
+    return api::ToReport(DELENDA_TRY(ops::UpdateRows(
         *impl_->session,
         {.where = request.where, .set = request.set, .branch = request.branch, .dry_run = request.dry_run})));
   });
@@ -127,7 +118,7 @@ Result<ChangeReport> WritableTable::Update(const UpdateRequest& request) {
 Result<ChangeReport> WritableTable::DeleteKeys(const DeleteKeysRequest& request) {
   return parquet::Guarded([&]() -> Result<ChangeReport> {
     const auto options = DELENDA_TRY(ToOptions<ops::DeleteKeysOptions>(request.rows));
-    return ToReport(DELENDA_TRY(ops::DeleteKeys(*impl_->session, *impl_->storage.counter, options)));
+    return api::ToReport(DELENDA_TRY(ops::DeleteKeys(*impl_->session, *impl_->storage.counter, options)));
   });
 }
 
@@ -137,7 +128,8 @@ Result<ChangeReport> WritableTable::Upsert(const UpsertRequest& request) {
     options.ignore_unknown_columns = request.rows.ignore_unknown_columns;
     options.delete_when = request.delete_when;
     options.strict = request.strict;
-    return ToReport(DELENDA_TRY(ops::UpsertRows(*impl_->session, *impl_->storage.counter, options)));
+    if (request.via == UpsertVia::kEqualityDeletes) options.via = ops::UpsertVia::kEqualityDeletes;
+    return api::ToReport(DELENDA_TRY(ops::UpsertRows(*impl_->session, *impl_->storage.counter, options)));
   });
 }
 
@@ -150,7 +142,7 @@ Result<ChangeReport> WritableTable::Merge(const MergeRequest& request) {
     options.matched_update_all = request.matched_update_all;
     options.matched_update_when = request.matched_update_when;
     options.not_matched_insert = request.not_matched_insert;
-    return ToReport(DELENDA_TRY(ops::MergeRows(*impl_->session, *impl_->storage.counter, options)));
+    return api::ToReport(DELENDA_TRY(ops::MergeRows(*impl_->session, *impl_->storage.counter, options)));
   });
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -58,8 +59,9 @@ class CommitLoop {
   }
 
   Result<void> CheckVersion(const iceberg::TableMetadata& metadata) const {
-    const bool changes_rows =
-        !intent_.deletes.empty() || !intent_.rewritten_files.empty() || !intent_.removed_delete_files.empty();
+    const bool changes_rows = !intent_.deletes.empty() || !intent_.rewritten_files.empty() ||
+                              !intent_.removed_delete_files.empty() || !intent_.deletes_of_added.empty() ||
+                              !intent_.added_delete_files.empty();
     return changes_rows ? CheckTakesDeletes(metadata.format_version) : CheckTakesAppends(metadata.format_version);
   }
 
@@ -84,9 +86,10 @@ class CommitLoop {
     NewSnapshot snapshot;
     snapshot.snapshot_id = UnusedId(metadata);
     snapshot.operation = intent_.operation;
-    const auto vectors = DELENDA_TRY(WriteVectors(changes.vectors, metadata, *context_.io, attempt));
-    DELENDA_TRY(WriteList(metadata, state, changes, vectors, snapshot, attempt));
-    snapshot.summary = SummaryOf(state.head(), changes, vectors);
+    auto new_deletes = DELENDA_TRY(WriteVectors(changes.vectors, metadata, *context_.io, attempt));
+    std::ranges::copy(changes.added_delete_files, std::back_inserter(new_deletes));
+    DELENDA_TRY(WriteList(metadata, state, changes, new_deletes, snapshot, attempt));
+    snapshot.summary = SummaryOf(state.head(), changes, new_deletes);
     snapshot.summary["engine-name"] = "delenda";
     snapshot.summary["engine-version"] = DELENDA_VERSION;
     snapshot.summary.insert(intent_.summary.begin(), intent_.summary.end());
@@ -153,10 +156,10 @@ class CommitLoop {
   }
 
   Result<void> WriteList(const iceberg::TableMetadata& metadata, const BranchState& state, const Changes& changes,
-                         const std::vector<ContentFile>& vectors, NewSnapshot& snapshot,
+                         const std::vector<ContentFile>& new_deletes, NewSnapshot& snapshot,
                          write::StagedFiles& attempt) const {
-    auto manifests = DELENDA_TRY(WriteManifests(metadata, state, changes, vectors, snapshot.snapshot_id, *context_.io,
-                                                attempt, *context_.executor, context_.hooks));
+    auto manifests = DELENDA_TRY(WriteManifests(metadata, state, changes, new_deletes, snapshot.snapshot_id,
+                                                *context_.io, attempt, *context_.executor, context_.hooks));
     iceberg::ManifestListOptions options;
     options.format_version = metadata.format_version;
     options.snapshot_id = snapshot.snapshot_id;

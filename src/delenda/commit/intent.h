@@ -56,6 +56,12 @@ struct Intent {
   std::optional<int64_t> base_snapshot_id;
 
   std::vector<ContentFile> added_files;
+  // Rows of `added_files` that are deleted from the beginning, not all of any file: a later part of the same work has
+  // replaced them.
+  std::vector<FileDelete> deletes_of_added;
+  // Equality delete files that are new: they delete the rows of all data files that are there at the commit, whatever
+  // these are by then, and none of `added_files`.
+  std::vector<ContentFile> added_delete_files;
   // Rows that go. Where every row of a file is deleted, the file itself is dropped.
   std::vector<FileDelete> deletes;
   // Data files whose live rows were written anew, into `added_files`. If more of their rows are deleted by now, the
@@ -82,10 +88,11 @@ struct Intent {
   bool IsConversion() const {
     return operation == Operation::kReplace && added_files.empty() && rewritten_files.empty();
   }
-  // Appends read nothing: they fit every state of the table.
-  bool IsBlindAppend() const {
-    return operation == Operation::kAppend && deletes.empty() && rewritten_files.empty() &&
-           removed_delete_files.empty() && !touches_added;
+  // Appends, and equality deletes with the rows that take the place of what they delete, read nothing: they fit every
+  // state of the table.
+  bool IsBlind() const {
+    return (operation == Operation::kAppend || !added_delete_files.empty()) && deletes.empty() &&
+           rewritten_files.empty() && removed_delete_files.empty() && !touches_added;
   }
 };
 

@@ -43,6 +43,9 @@ class Rebaser {
     const auto deleted = DELENDA_TRY(state_.LoadDeleted(live, std::move(io)));
 
     changes_.added_files = intent_.added_files;
+    changes_.added_delete_files = intent_.added_delete_files;
+    for (const auto& wanted : intent_.deletes_of_added)
+      changes_.vectors.push_back({.data_file = wanted.file, .positions = wanted.deleted});
     for (const auto& wanted : intent_.deletes) {
       const auto* task = state_.Find(wanted.file.path);
       auto again = task == nullptr ? Gone(wanted, history)
@@ -177,7 +180,7 @@ Result<Outcome> Rebase(const Intent& intent, const iceberg::TableMetadata& metad
                        std::shared_ptr<io::FileIO> io, Executor& executor, const Hooks& hooks) {
   const auto head_id = state.head() == nullptr ? std::nullopt : std::optional(state.head()->snapshot_id);
   std::optional<History> history;
-  if (!intent.IsBlindAppend() && head_id != intent.base_snapshot_id) {
+  if (!intent.IsBlind() && head_id != intent.base_snapshot_id) {
     if (state.head() == nullptr) return LookAgain{"the branch has lost its snapshots"};
     history = DELENDA_TRY(ReadHistory(metadata, intent.base_snapshot_id, *state.head(), *io, executor, hooks));
   }

@@ -31,12 +31,14 @@ struct Changes {
   std::vector<ContentFile> added_files;
   std::vector<ContentFile> removed_files;  // data files, as they are at the parent
   std::vector<NewVector> vectors;
+  std::vector<ContentFile> added_delete_files;    // equality deletes
   std::vector<ContentFile> removed_delete_files;  // vectors and delete files, as they are at the parent
   uint64_t deleted_rows = 0;                      // live at the parent, and not afterwards
   uint64_t restored_rows = 0;                     // the other way round
 
   bool empty() const {
-    return added_files.empty() && removed_files.empty() && vectors.empty() && removed_delete_files.empty();
+    return added_files.empty() && removed_files.empty() && vectors.empty() && added_delete_files.empty() &&
+           removed_delete_files.empty();
   }
 };
 

@@ -21,8 +21,8 @@ namespace delenda::commit {
 // parent's, rewritten where a file of theirs is removed (it stays as DELETED in the new snapshot) or where they lack
 // what the format asks for; the others as they are, unless nothing in them is live. Where they have become many, small
 // ones are merged (commit/manifest_merge.h): entries keep their sequence numbers and first row ids.
-// `new_deletes`: entries of WriteVectors. Every path is entered into `staged` before it is written.
-// InvalidArgument as ManifestWriter; Corrupt: a file that is to be removed is in no manifest.
+// `new_deletes`: entries of WriteVectors, and new equality deletes. Every path is entered into `staged` before it is
+// written. InvalidArgument as ManifestWriter; Corrupt: a file that is to be removed is in no manifest.
 //
 // EXAMPLE  parent {m1: a b} {d1: vector of a}; changes: append c, another vector for a
 //          →  {new: c ADDED} {new: vector of a ADDED} {m1} {d1 rewritten: vector of a DELETED}

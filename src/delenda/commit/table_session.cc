@@ -34,10 +34,24 @@ BoundSpec TableSession::default_spec() const {
   return BoundSpec::Make(*loaded_.metadata.FindSpec(loaded_.metadata.default_spec_id), schema());
 }
 
+std::map<int32_t, BoundSpec> TableSession::specs() const { return iceberg::BindSpecs(loaded_.metadata, schema()); }
+
 std::optional<int64_t> TableSession::head(const std::string& branch) const {
   const auto ref = loaded_.metadata.refs.find(branch);
   if (ref == loaded_.metadata.refs.end()) return std::nullopt;
   return ref->second.snapshot_id;
+}
+
+std::optional<int64_t> TableSession::FindSummary(const std::string& branch, const std::string& key) const {
+  std::optional<int64_t> id = head(branch);
+  // Counted: the parents of a broken table may go round in a circle.
+  for (size_t left = loaded_.metadata.snapshots.size(); id && left > 0; --left) {
+    const iceberg::Snapshot* snapshot = loaded_.metadata.FindSnapshot(*id);
+    if (snapshot == nullptr) return std::nullopt;  // expired
+    if (snapshot->summary.contains(key)) return id;
+    id = snapshot->parent_id;
+  }
+  return std::nullopt;
 }
 
 Result<std::shared_ptr<const plan::ScanPlan>> TableSession::Plan(const std::string& branch,
@@ -64,7 +78,7 @@ Result<plan::ScanPlan> TableSession::PlanOfDeletes(std::vector<ContentFile> dele
   plan::ScanPlan plan;
   plan.schema = schema();
   plan.filter = Expr::True();
-  plan.specs = iceberg::BindSpecs(loaded_.metadata, plan.schema);
+  plan.specs = specs();
   plan.name_mapping = DELENDA_TRY(iceberg::NameMappingOf(properties()));
   plan.key_fields = DELENDA_TRY(plan::FindKeyFields(deletes, plan.schema, loaded_.metadata));
   for (ContentFile& file : deletes) {

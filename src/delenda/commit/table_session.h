@@ -49,10 +49,14 @@ class TableSession {
   const Schema& schema() const { return loaded_.metadata.CurrentSchema(); }
   // New data files are written under this spec.
   BoundSpec default_spec() const;
+  // All that the table has, bound to its schema; by id.
+  std::map<int32_t, BoundSpec> specs() const;
   int32_t default_sort_order_id() const { return loaded_.metadata.default_sort_order_id; }
   const std::map<std::string, std::string>& properties() const { return loaded_.metadata.properties; }
   // The branch's newest snapshot; none: it has no rows yet.
   std::optional<int64_t> head(const std::string& branch) const;
+  // The newest snapshot on the branch, from its head back along the parents, whose summary has this member.
+  std::optional<int64_t> FindSummary(const std::string& branch, const std::string& key) const;
 
   const std::shared_ptr<io::FileIO>& io() const { return io_; }
   Executor& executor() const { return *executor_; }

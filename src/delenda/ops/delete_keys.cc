@@ -45,7 +45,7 @@ Result<std::variant<RowChange, commit::LookAgain>> TryDeleteKeys(const commit::T
   CountChanged(intent.deletes, change);
   change.rows_deleted = DeletedRows(intent.deletes);
   if (options.dry_run || intent.deletes.empty()) return change;
-  AddedKeyCheck check(session, source, plan);
+  AddedKeyCheck check(session, KeyParts::Of(source), plan);
   if (isolation == commit::Isolation::kSerializable)
     intent.touches_added = [&](const std::vector<ContentFile>& added) { return check.Touches(added); };
   write::StagedFiles staged(session.io());

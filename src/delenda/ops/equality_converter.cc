@@ -50,7 +50,8 @@ Result<ConversionResult> EqualityDeleteConverter::Convert(const std::vector<Cont
   result.base_snapshot_id = session_.head(branch_);
   if (files.empty() || !result.base_snapshot_id) return result;
 
-  const plan::ScanPlan deletes = DELENDA_TRY(session_.PlanOfDeletes(files));
+  plan::ScanPlan deletes = DELENDA_TRY(session_.PlanOfDeletes(files));
+  deletes.specs.emplace(kEverySpec, BoundSpec());
   const uint64_t memory = read::ReadOptions().equality_memory;
   read::EqualityTables tables(deletes, session_.io(), memory, session_.hooks().cancel);
   std::set<uint32_t> all;

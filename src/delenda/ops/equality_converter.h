@@ -19,6 +19,9 @@ namespace delenda::ops {
 
 // The data sequence number of delete files that are not committed yet: they apply to all data files that are.
 inline constexpr int64_t kUncommitted = std::numeric_limits<int64_t>::max();
+// The spec of such delete files that apply to all partitions of all specs, though the table may have no unpartitioned
+// spec, without which they can't be committed.
+inline constexpr int32_t kEverySpec = -1;
 
 // What a conversion found, one to one with an intent (commit/intent.h): what was read, the vectors to be, what they
 // take the place of, and what must not have been added meanwhile.

@@ -49,18 +49,23 @@ Result<KeyScan::Batch> KeyScan::Next() {
   return Batch{.rows = std::move(rows), .numbers = std::move(numbers)};
 }
 
-AddedKeyCheck::AddedKeyCheck(const commit::TableSession& session, KeyedSource& source,
+KeyParts KeyParts::Of(KeyedSource& source) {
+  return {.count = source.parts(), .load = [&source](size_t part) -> Result<std::shared_ptr<const read::KeyTable>> {
+            return TableOf(DELENDA_TRY(source.Part(part)));
+          }};
+}
+
+AddedKeyCheck::AddedKeyCheck(const commit::TableSession& session, KeyParts keys,
                              std::shared_ptr<const plan::ScanPlan> plan)
-    : session_(session), source_(source), plan_(std::move(plan)) {}
+    : session_(session), keys_(std::move(keys)), plan_(std::move(plan)) {}
 
 Result<bool> AddedKeyCheck::Touches(const std::vector<ContentFile>& added) {
   std::vector<const ContentFile*> unknown;
   for (const ContentFile& file : added) {
     if (!known_.contains(file.path)) unknown.push_back(&file);
   }
-  for (size_t part = 0; part < source_.parts() && !unknown.empty(); ++part) {
-    auto keys = DELENDA_TRY(source_.Part(part));
-    auto holds = HoldsKeys(unknown, std::move(keys));
+  for (size_t part = 0; part < keys_.count && !unknown.empty(); ++part) {
+    auto holds = HoldsKeys(unknown, DELENDA_TRY(keys_.load(part)));
     // Gone again, or written under a schema that this plan does not know: what it held is for the next evaluation to
     // find out.
     if (!holds && (holds.error().kind() == ErrorKind::kNotFound || holds.error().kind() == ErrorKind::kCorrupt))
@@ -72,8 +77,8 @@ Result<bool> AddedKeyCheck::Touches(const std::vector<ContentFile>& added) {
 }
 
 Result<bool> AddedKeyCheck::HoldsKeys(const std::vector<const ContentFile*>& files,
-                                      std::shared_ptr<const KeyedRows> keys) const {
-  const auto sorted = keys->keys.sorted();
+                                      std::shared_ptr<const read::KeyTable> keys) const {
+  const auto sorted = keys->sorted();
   auto plan = std::make_shared<plan::ScanPlan>();
   plan->snapshot_id = plan_->snapshot_id;
   plan->schema = plan_->schema;
@@ -93,9 +98,9 @@ Result<bool> AddedKeyCheck::HoldsKeys(const std::vector<const ContentFile*>& fil
     plan->tasks.push_back(std::move(task));
   }
   if (plan->tasks.empty()) return false;
-  const auto stream = DELENDA_TRY(
-      read::OpenScan(std::move(plan), session_.io(),
-                     {.threads = session_.executor().threads(), .keys = TableOf(keys), .hooks = session_.hooks()}));
+  const auto stream =
+      DELENDA_TRY(read::OpenScan(std::move(plan), session_.io(),
+                                 {.threads = session_.executor().threads(), .keys = keys, .hooks = session_.hooks()}));
   return DELENDA_TRY(stream->Next())
   != nullptr;
 }

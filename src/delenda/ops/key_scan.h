@@ -4,6 +4,7 @@
 #include <arrow/type_fwd.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -20,6 +21,15 @@ namespace delenda::ops {
 
 // CommitConflict: the table has other columns by now than when the rows were read.
 Result<void> CheckColumnsStayed(const KeyedSource& source, const commit::TableSession& session);
+
+// Keys, in parts that fit into memory.
+struct KeyParts {
+  size_t count = 1;
+  std::function<Result<std::shared_ptr<const read::KeyTable>>(size_t part)> load;
+
+  // Those of the source, which must outlive them.
+  static KeyParts Of(KeyedSource& source);
+};
 
 // Which columns of the table are read; metadata columns follow them.
 enum class KeyScanColumns : uint8_t { kKey, kAll };
@@ -56,7 +66,7 @@ class KeyScan {
   std::unique_ptr<read::ScanStream> stream_;
 };
 
-// For Intent::touches_added: do data files that others added since hold a row with one of the source's keys? Exact, but
+// For Intent::touches_added: do data files that others added since hold a row with one of the keys? Exact, but
 // that rows which are deleted again count. Bounds come first, then the key columns of what is left are read. Answers
 // are kept: a file that was looked at never changes.
 //
@@ -64,16 +74,17 @@ class KeyScan {
 //          and the upsert is evaluated again, since it has to replace that row now. Ids {1, 9}: false.
 class AddedKeyCheck {
  public:
-  // All must outlive it. `plan`: of the operation's scan, for schema, specs and names of columns.
-  AddedKeyCheck(const commit::TableSession& session, KeyedSource& source, std::shared_ptr<const plan::ScanPlan> plan);
+  // `session` must outlive it. `plan`: of the operation's scan, for schema, specs and names of columns.
+  AddedKeyCheck(const commit::TableSession& session, KeyParts keys, std::shared_ptr<const plan::ScanPlan> plan);
 
   Result<bool> Touches(const std::vector<ContentFile>& added);
 
  private:
-  Result<bool> HoldsKeys(const std::vector<const ContentFile*>& files, std::shared_ptr<const KeyedRows> keys) const;
+  Result<bool> HoldsKeys(const std::vector<const ContentFile*>& files,
+                         std::shared_ptr<const read::KeyTable> keys) const;
 
   const commit::TableSession& session_;
-  KeyedSource& source_;
+  KeyParts keys_;
   std::shared_ptr<const plan::ScanPlan> plan_;
   std::set<std::string> known_;  // paths of files that hold none
 };

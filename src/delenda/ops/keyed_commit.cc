@@ -30,9 +30,9 @@ Result<std::variant<RowChange, commit::LookAgain>> CommitKeyedChange(const commi
                                                 : commit::Operation::kOverwrite;
   // Of rows that others add only those with the same keys matter, and these always.
   intent.isolation = commit::Isolation::kSnapshot;
-  AddedKeyCheck check(session, source, std::move(plan));
+  AddedKeyCheck check(session, KeyParts::Of(source), std::move(plan));
   intent.touches_added = [&](const std::vector<ContentFile>& added) { return check.Touches(added); };
-  return CommitChange(session, intent, writer.staged(), change);
+  return CommitChange(session, intent, *writer.staged(), change);
 }
 
 }  // namespace delenda::ops

@@ -38,10 +38,10 @@ KeyedRowsWriter::KeyedRowsWriter(write::PartitionedWriter writer, std::shared_pt
     : writer_(std::move(writer)), staged_(std::move(staged)), source_(&source), dry_run_(dry_run) {}
 
 Result<KeyedRowsWriter> KeyedRowsWriter::Make(const commit::TableSession& session, const KeyedSource& source,
-                                              bool dry_run) {
+                                              bool dry_run, bool row_ids) {
   auto staged = std::make_shared<write::StagedFiles>(session.io());
   // An empty table of format version 2 takes rows, but has no row ids.
-  auto target = DELENDA_TRY(NewFiles(session, staged, session.format_version() >= 3));
+  auto target = DELENDA_TRY(NewFiles(session, staged, row_ids && session.format_version() >= 3));
   KeyedRowsWriter writer(DELENDA_TRY(write::PartitionedWriter::Make(std::move(target))), staged, source, dry_run);
   writer.table_ = session.schema();
   writer.schema_ = DELENDA_TRY(writer.writer_.target().BatchSchema());

@@ -25,16 +25,19 @@ class KeyedRowsWriter {
  public:
   static constexpr int64_t kNewRow = -1;  // as row id: assigned by the commit
 
-  // `source` must outlive it. `dry_run`: rows are checked, not written.
-  static Result<KeyedRowsWriter> Make(const commit::TableSession& session, const KeyedSource& source, bool dry_run);
+  // `source` must outlive it. `dry_run`: rows are checked, not written. `row_ids`: Write is told them (below format
+  // version 3 there are none); else all rows are new.
+  static Result<KeyedRowsWriter> Make(const commit::TableSession& session, const KeyedSource& source, bool dry_run,
+                                      bool row_ids = true);
 
-  // Writes the rows `written` of a batch whose first columns are the table's. `row_ids`: of these rows, one each.
+  // Writes the rows `written` of a batch whose first columns are the table's. `row_ids`: of these rows, one each, if
+  // the writer takes them.
   // They count as last updated by the commit. InvalidArgument, naming the row's key: a NULL in a required column.
   Result<void> Write(const std::shared_ptr<arrow::RecordBatch>& batch, const read::Selection& written,
                      std::span<const int64_t> row_ids);
   Result<std::vector<ContentFile>> Finish() { return writer_.Finish(); }
 
-  write::StagedFiles& staged() { return *staged_; }
+  const std::shared_ptr<write::StagedFiles>& staged() const { return staged_; }
 
  private:
   KeyedRowsWriter(write::PartitionedWriter writer, std::shared_ptr<write::StagedFiles> staged,

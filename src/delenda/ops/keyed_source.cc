@@ -67,6 +67,7 @@ struct KeyedSource::State {
   CancelToken cancel;
   read::SpillContext spill;
   uint64_t rows = 0;
+  std::optional<read::RowBuffer> all;       // until there are parts
   std::deque<read::RowBuffer> parts;        // if there are several
   std::shared_ptr<const KeyedRows> single;  // else
 
@@ -76,24 +77,52 @@ struct KeyedSource::State {
     return part.bytes() + kBytesOfKey * static_cast<uint64_t>(part.rows()) <= part_bytes();
   }
 
-  Result<read::RowBuffer> ReadAll(const Hooks& hooks);
-  Result<void> Cut(read::RowBuffer all);
+  static Result<std::unique_ptr<State>> Make(const Schema& table, Schema schema, KeyedSourceOptions options);
+  Result<void> Append(BatchRef batch);
+  Result<void> ReadAll(const Hooks& hooks);
+  Result<void> Cut(read::RowBuffer rows_read);
   Result<KeyedRows> Load(read::RowBuffer& part) const;
 };
 
-Result<read::RowBuffer> KeyedSource::State::ReadAll(const Hooks& hooks) {
-  read::RowBuffer all(spill, std::make_shared<read::SpillFile>(spill), part_bytes());
+Result<std::unique_ptr<KeyedSource::State>> KeyedSource::State::Make(const Schema& table, Schema schema,
+                                                                     KeyedSourceOptions options) {
+  options.memory_budget = std::max(options.memory_budget, kLeastSourceBudget);
+  auto state = std::make_unique<State>();
+  state->table_fields = table.fields();
+  state->schema = std::move(schema);
+  // Floats as keys and the like are refused before rows are read.
+  DELENDA_TRY(read::KeyTable::ForColumns(state->schema, options.key));
+  arrow::FieldVector fields;
+  for (const Field& field : state->schema.fields()) fields.push_back(DELENDA_TRY(read::ToArrowField(field)));
+  for (const std::string& name : options.key) {
+    const auto found = std::ranges::find(state->schema.fields(), name, &Field::name);
+    state->key_columns.push_back(static_cast<int>(found - state->schema.fields().begin()));
+  }
+  state->spill = {.schema = arrow::schema(std::move(fields)),
+                  .pool = arrow::default_memory_pool(),
+                  .folder = TemporaryFolder(options.temp_folder),
+                  .block_bytes = std::max(options.memory_budget / 128, kLeastSourceBlock)};
+  state->options = std::move(options);
+  state->all.emplace(state->spill, std::make_shared<read::SpillFile>(state->spill), state->part_bytes());
+  return state;
+}
+
+Result<void> KeyedSource::State::Append(BatchRef batch) {
+  if (cancel.cancelled()) return Cancelled("stopped while rows were read; nothing was changed");
+  rows += static_cast<uint64_t>(batch->num_rows());
+  return all->Append(std::move(batch));
+}
+
+Result<void> KeyedSource::State::ReadAll(const Hooks& hooks) {
   // Columns that the table lacks.
   const int first_looked_at = static_cast<int>(options.only_keys ? schema.fields().size() : table_fields.size());
   std::vector<bool> has_value(schema.fields().size() - static_cast<size_t>(first_looked_at));
   while (auto batch = DELENDA_TRY(files->Next())) {
-    if (cancel.cancelled()) return Cancelled("stopped while rows were read; nothing was changed");
-    rows += static_cast<uint64_t>(batch->num_rows());
     for (size_t i = 0; i < has_value.size(); ++i) {
       const auto& column = *batch->column(first_looked_at + static_cast<int>(i));
       has_value[i] = has_value[i] || column.null_count() != column.length();
     }
-    DELENDA_TRY(all.Append(std::move(batch)));
+    DELENDA_TRY(Append(std::move(batch)));
     if (hooks.progress) hooks.progress({.stage = "read", .done = rows, .total = 0});
   }
   files.reset();
@@ -104,18 +133,18 @@ Result<read::RowBuffer> KeyedSource::State::ReadAll(const Hooks& hooks) {
               fmt::format("column '{}', which an expression looks at, has no value in any row of the files",
                           schema.fields()[static_cast<size_t>(first_looked_at) + i].name));
   }
-  return all;
+  return {};
 }
 
 // Parts that are too large are cut again. One that a single key fills is not made smaller by it, and needs not be: only
 // its last row is held.
-Result<void> KeyedSource::State::Cut(read::RowBuffer all) {
+Result<void> KeyedSource::State::Cut(read::RowBuffer rows_read) {
   struct Large {
     read::RowBuffer rows;
     int depth = 0;
   };
   std::deque<Large> large;
-  large.push_back({.rows = std::move(all)});
+  large.push_back({.rows = std::move(rows_read)});
   const read::MatchContext context{.spill = &spill, .columns = {}, .table_bytes = part_bytes(), .cancel = cancel};
   while (!large.empty()) {
     Large next = std::move(large.front());
@@ -202,41 +231,41 @@ KeyedSource::KeyedSource(KeyedSource&&) noexcept = default;
 KeyedSource& KeyedSource::operator=(KeyedSource&&) noexcept = default;
 
 Result<KeyedSource> KeyedSource::Open(io::FileIO& io, const Schema& table, KeyedSourceOptions options) {
-  auto state = std::make_unique<State>();
-  state->files = DELENDA_TRY(SourceFiles::Open(io, table,
-                                               {.files = options.files,
-                                                .format = options.format,
-                                                .key = options.key,
-                                                .looked_at = options.looked_at,
-                                                .ignore_unknown_columns = options.ignore_unknown_columns,
-                                                .only_keys = options.only_keys}));
-  options.key = state->files->key();
-  options.memory_budget = std::max(options.memory_budget, kLeastSourceBudget);
-  state->table_fields = table.fields();
-  state->schema = state->files->schema();
-  // Floats as keys and the like are refused before rows are read.
-  DELENDA_TRY(read::KeyTable::ForColumns(state->schema, options.key));
-  arrow::FieldVector fields;
-  for (const Field& field : state->schema.fields()) fields.push_back(DELENDA_TRY(read::ToArrowField(field)));
-  for (const std::string& name : options.key) {
-    const auto found = std::ranges::find(state->schema.fields(), name, &Field::name);
-    state->key_columns.push_back(static_cast<int>(found - state->schema.fields().begin()));
-  }
-  state->spill = {.schema = arrow::schema(std::move(fields)),
-                  .pool = arrow::default_memory_pool(),
-                  .folder = TemporaryFolder(options.temp_folder),
-                  .block_bytes = std::max(options.memory_budget / 128, kLeastSourceBlock)};
-  state->options = std::move(options);
+  auto opened = DELENDA_TRY(SourceFiles::Open(io, table,
+                                              {.files = options.files,
+                                               .format = options.format,
+                                               .key = options.key,
+                                               .looked_at = options.looked_at,
+                                               .ignore_unknown_columns = options.ignore_unknown_columns,
+                                               .only_keys = options.only_keys}));
+  options.key = opened.key();
+  auto state = DELENDA_TRY(State::Make(table, opened.schema(), std::move(options)));
+  state->files = std::move(opened);
   return KeyedSource(std::move(state));
 }
 
+Result<KeyedSource> KeyedSource::ForBatches(const Schema& table, KeyedSourceOptions options, std::vector<Field> more,
+                                            const Hooks& hooks) {
+  auto schema = DELENDA_TRY(SchemaOfKeyedRows(table, options.key, std::move(more)));
+  auto state = DELENDA_TRY(State::Make(table, std::move(schema), std::move(options)));
+  state->cancel = hooks.cancel;
+  return KeyedSource(std::move(state));
+}
+
+Result<void> KeyedSource::Add(std::shared_ptr<arrow::RecordBatch> batch) { return state_->Append(std::move(batch)); }
+
 Result<void> KeyedSource::Read(const Hooks& hooks) {
   state_->cancel = hooks.cancel;
-  auto all = DELENDA_TRY(state_->ReadAll(hooks));
-  if (!all.spilled() && state_->FitsInPart(all)) {
-    state_->single = std::make_shared<const KeyedRows>(DELENDA_TRY(state_->Load(all)));
+  DELENDA_TRY(state_->ReadAll(hooks));
+  return Close();
+}
+
+Result<void> KeyedSource::Close() {
+  read::RowBuffer rows_read = *std::exchange(state_->all, std::nullopt);
+  if (!rows_read.spilled() && state_->FitsInPart(rows_read)) {
+    state_->single = std::make_shared<const KeyedRows>(DELENDA_TRY(state_->Load(rows_read)));
   } else {
-    DELENDA_TRY(state_->Cut(std::move(all)));
+    DELENDA_TRY(state_->Cut(std::move(rows_read)));
   }
   return {};
 }

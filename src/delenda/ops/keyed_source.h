@@ -64,8 +64,17 @@ class KeyedSource {
   // look at, which is nested. (Other schemas than the first file's are looked at by Read, if they need not be known
   // earlier.)
   static Result<KeyedSource> Open(io::FileIO& files, const Schema& table, KeyedSourceOptions options);
-  // Reads all rows; once. Values are made to fit as for an append (write/row_conform.h), but a column other than the
-  // key may be NULL or missing although the table requires it: whoever writes the row has to look.
+  // For rows that the caller brings as batches (Add), with further columns `more` behind the table's. Of the options
+  // the key, is_unique, memory and folder matter, of the hooks cancellation.
+  static Result<KeyedSource> ForBatches(const Schema& table, KeyedSourceOptions options, std::vector<Field> more,
+                                        const Hooks& hooks);
+  // A batch of schema(), as RowConformer makes it. Io: temporary files.
+  Result<void> Add(std::shared_ptr<arrow::RecordBatch> batch);
+  // There are no more batches: parts can be looked at. Errors as Read; after one the rows are gone.
+  Result<void> Close();
+
+  // Reads all rows of the files; once. Values are made to fit as for an append (write/row_conform.h), but a column
+  // other than the key may be NULL or missing although the table requires it: whoever writes the row has to look.
   //
   // InvalidArgument, with the file: rows that do not fit; is_unique, but in several parts (then Part says it): a key
   // that is there twice, which is named. Io: temporary files. Cancelled.

@@ -4,9 +4,9 @@
 
 namespace delenda::ops {
 
-Result<RowChange> RunUntilCommitted(
-    commit::TableSession& session, const std::function<Result<std::variant<RowChange, commit::LookAgain>>()>& attempt) {
-  constexpr uint64_t kMostLooks = 50;
+Result<RowChange> RunUntilCommitted(commit::TableSession& session,
+                                    const std::function<Result<std::variant<RowChange, commit::LookAgain>>()>& attempt,
+                                    uint64_t most_looks) {
   for (uint64_t looked_again = 0;; ++looked_again) {
     DELENDA_TRY(session.Refresh());
     auto outcome = DELENDA_TRY(attempt());
@@ -15,7 +15,7 @@ Result<RowChange> RunUntilCommitted(
       return *change;
     }
     const auto& reason = std::get<commit::LookAgain>(outcome).reason;
-    if (looked_again == kMostLooks) {
+    if (looked_again >= most_looks) {
       return CommitConflict(
           "others changed the rows that this operation reads in all of {} tries (the last time: {}); nothing was "
           "changed: run it again when the table is quieter",

@@ -33,10 +33,12 @@ struct RowChange {
 };
 
 // Runs `attempt` on the newest version of the table until it has committed: whenever others changed what it read, it is
-// evaluated again, so that the result is that of running after them. CommitConflict after 50 times: the message holds
-// the last reason.
+// evaluated again, so that the result is that of running after them. CommitConflict when it was evaluated again
+// `most_looks` times: the message holds the last reason.
+inline constexpr uint64_t kMostLooks = 50;
 Result<RowChange> RunUntilCommitted(commit::TableSession& session,
-                                    const std::function<Result<std::variant<RowChange, commit::LookAgain>>()>& attempt);
+                                    const std::function<Result<std::variant<RowChange, commit::LookAgain>>()>& attempt,
+                                    uint64_t most_looks = kMostLooks);
 
 // The end of an attempt: commits the intent, and puts what the commit did into `change`. Others may have deleted rows
 // of a pure delete first: those are not counted.

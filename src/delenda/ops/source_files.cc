@@ -39,7 +39,44 @@ std::shared_ptr<arrow::Field> FindField(const arrow::Schema& schema, std::string
   return count == 1 ? found : nullptr;
 }
 
+// Sets the names as the table has them.
+Result<std::vector<Field>> FindKey(const Schema& table, std::vector<std::string>& key, std::string_view hint) {
+  std::vector<Field> fields;
+  for (std::string& name : key) {
+    const auto path = table.FindByName(name);
+    if (path.empty()) return NotFound("the table has no column '{}' to be the key{}", name, hint);
+    if (path.size() != 1) return InvalidArgument("key column '{}' is nested: keys are columns of the table", name);
+    name = path[0]->name;
+    fields.push_back(*path[0]);
+  }
+  return fields;
+}
+
 }  // namespace
+
+Result<Schema> SchemaOfKeyedRows(const Schema& table, std::vector<std::string>& key, std::vector<Field> more) {
+  if (key.empty()) return InvalidArgument("no key column is named");
+  const auto key_fields = DELENDA_TRY(FindKey(table, key, ""));
+  std::vector<Field> fields = table.fields();
+  for (Field& field : fields) {
+    if (std::ranges::find(key_fields, field.id, &Field::id) == key_fields.end()) field.required = false;
+  }
+  int32_t id = HighestId(fields);
+  for (Field& field : more) {
+    field.id = ++id;
+    field.required = false;
+    fields.push_back(std::move(field));
+  }
+  return Schema::Make(table.id(), std::move(fields));
+}
+
+Result<void> CheckHasKey(const arrow::Schema& rows, const std::vector<std::string>& key) {
+  for (const std::string& name : key) {
+    // It would be NULL in every row, which is a key too.
+    if (FindField(rows, name) == nullptr) return InvalidArgument("there is no column '{}', which is the key", name);
+  }
+  return {};
+}
 
 bool SourceFiles::IsJson(const std::string& path) const {
   return (options_.format ? options_.format : write::RowFormatFromPath(path)) == write::RowFormat::kJsonLines;
@@ -70,7 +107,6 @@ Result<void> SourceFiles::TakeKeyFromFile() {
 // Only the files know the types of columns that the table lacks. JSON lines have none, and there they are texts.
 Result<std::vector<Field>> SourceFiles::FindLookedAt(const Schema& table) {
   std::vector<Field> fields;
-  int32_t id = HighestId(table.fields());
   std::vector<std::string> missing;
   for (const std::string& name : options_.looked_at) {
     if (table.FindByName(name).empty() && std::ranges::find(missing, name) == missing.end()) missing.push_back(name);
@@ -94,8 +130,6 @@ Result<std::vector<Field>> SourceFiles::FindLookedAt(const Schema& table) {
     if (!found) continue;  // binding the expression names those there are
     if (found->type.is_nested())
       return NotSupported("column '{}' is nested and not one of the table: expressions can't look at it", name);
-    found->id = ++id;
-    found->required = false;
     fields.push_back(*std::move(found));
   }
   return fields;
@@ -110,29 +144,16 @@ Result<SourceFiles> SourceFiles::Open(io::FileIO& io, const Schema& table, Sourc
     if (!wanted.only_keys) return InvalidArgument("no key column is named");
     DELENDA_TRY(files.TakeKeyFromFile());
   }
-  std::vector<Field> fields;
-  std::vector<int32_t> key_ids;
-  for (std::string& name : wanted.key) {
-    const auto path = table.FindByName(name);
-    if (path.empty()) {
-      return NotFound("the table has no column '{}' to be the key{}", name,
-                      names_key ? "" : ": name the columns of the file that are the key");
-    }
-    if (path.size() != 1) return InvalidArgument("key column '{}' is nested: keys are columns of the table", name);
-    name = path[0]->name;
-    key_ids.push_back(path[0]->id);
-    if (wanted.only_keys) fields.push_back(*path[0]);
-  }
   if (wanted.only_keys) {
+    auto fields =
+        DELENDA_TRY(FindKey(table, wanted.key, names_key ? "" : ": name the columns of the file that are the key"));
     if (names_key) wanted.ignore_unknown_columns = true;
+    files.schema_ = DELENDA_TRY(Schema::Make(table.id(), std::move(fields)));
   } else {
-    fields = table.fields();
-    for (Field& field : fields) {
-      if (std::ranges::find(key_ids, field.id) == key_ids.end()) field.required = false;
-    }
-    for (Field& field : DELENDA_TRY(files.FindLookedAt(table))) fields.push_back(std::move(field));
+    // The key first: an error of it is the clearer one.
+    DELENDA_TRY(FindKey(table, wanted.key, ""));
+    files.schema_ = DELENDA_TRY(SchemaOfKeyedRows(table, wanted.key, DELENDA_TRY(files.FindLookedAt(table))));
   }
-  files.schema_ = DELENDA_TRY(Schema::Make(table.id(), std::move(fields)));
   return files;
 }
 
@@ -145,11 +166,7 @@ Result<void> SourceFiles::OpenNext() {
         *io_, path,
         {.format = options_.format, .table = schema_, .ignore_unknown_columns = options_.ignore_unknown_columns}));
   }
-  for (const std::string& name : options_.key) {
-    // It would be NULL in every row, which is a key too.
-    if (FindField(*source_->schema(), name) == nullptr)
-      return InvalidArgument("there is no column '{}', which is the key", name);
-  }
+  DELENDA_TRY(CheckHasKey(*source_->schema(), options_.key));
   conformer_ = DELENDA_TRY(write::RowConformer::Make(
       *source_->schema(), schema_,
       {.ignore_unknown_columns = options_.ignore_unknown_columns, .parse_text = source_->is_text()}));

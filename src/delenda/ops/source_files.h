@@ -26,6 +26,12 @@ struct SourceFilesOptions {
   bool only_keys = false;
 };
 
+// What rows with a key look like: the columns of the table, those other than the key optional, then `more`, optional
+// and with new field ids. `key`: names get the table's spelling. NotFound, InvalidArgument: of a key column.
+Result<Schema> SchemaOfKeyedRows(const Schema& table, std::vector<std::string>& key, std::vector<Field> more);
+// InvalidArgument: the rows lack a key column.
+Result<void> CheckHasKey(const arrow::Schema& rows, const std::vector<std::string>& key);
+
 // The options are those of KeyedSourceOptions (ops/keyed_source.h). One file is open at a time.
 class SourceFiles {
  public:

@@ -3,11 +3,16 @@
 #include <arrow/array.h>
 #include <arrow/record_batch.h>
 
+#include <functional>
 #include <memory>
 #include <utility>
 
+#include "delenda/commit/upgrade.h"
 #include "delenda/model/expression.h"
 #include "delenda/ops/changed_files.h"
+#include "delenda/ops/commit_deltas.h"
+#include "delenda/ops/delta_files.h"
+#include "delenda/ops/key_positions.h"
 #include "delenda/ops/key_scan.h"
 #include "delenda/ops/keyed_commit.h"
 #include "delenda/ops/keyed_rows_writer.h"
@@ -109,9 +114,62 @@ class Upserter {
   RowChange change_;
 };
 
+using OnlyDeletes = std::function<Result<read::Selection>(const arrow::RecordBatch&)>;
+
+// What UpsertByKeyFiles would do now; no file is written.
+Result<RowChange> TryUpsertByKeyFiles(const commit::TableSession& session, KeyedSource& source,
+                                      const OnlyDeletes& only_deletes, const UpsertOptions& options) {
+  auto writer = DELENDA_TRY(KeyedRowsWriter::Make(session, source, true, false));
+  const ScanKeyPositionResolver resolver;
+  JoinedDeletes joined;
+  RowChange change;
+  change.is_dry_run = true;
+  for (size_t part = 0; part < source.parts(); ++part) {
+    const auto rows = DELENDA_TRY(source.Part(part));
+    for (const auto& batch : rows->batches) {
+      read::Selection written = DELENDA_TRY(only_deletes(*batch));
+      written.Invert();
+      change.rows_added += static_cast<uint64_t>(written.Count());
+      DELENDA_TRY(writer.Write(batch, written, {}));
+    }
+    std::vector<commit::FileDelete> found;
+    const KeyQuery query{.keys = {rows, &rows->keys},
+                         .sequence_numbers = nullptr,
+                         .branch = options.branch,
+                         .base_snapshot_id = session.head(options.branch).value_or(0),
+                         .partition = {},
+                         .allows_position_deletes = true};
+    for (auto& file : DELENDA_TRY(resolver.Resolve(session, {&query, 1}))) {
+      auto deleted = file.before.Union(file.found);
+      found.push_back({.file = std::move(file.data_file), .before = std::move(file.before), .deleted = deleted});
+    }
+    joined.Add(std::move(found));
+  }
+  const auto deletes = joined.Take();
+  CountChanged(deletes, change);
+  change.rows_deleted = DeletedRows(deletes);
+  return change;
+}
+
+Result<RowChange> UpsertByKeyFiles(commit::TableSession& session, KeyedSource& source, const UpsertOptions& options) {
+  DELENDA_TRY(commit::CheckTakesDeletes(session.format_version()));
+  std::optional<RowCondition> deletes;
+  if (!options.delete_when.empty()) deletes = DELENDA_TRY(RowCondition::Make(options.delete_when, source.schema()));
+  const OnlyDeletes only_deletes = [&](const arrow::RecordBatch& batch) -> Result<read::Selection> {
+    return deletes ? deletes->Matches(batch) : read::Selection(batch.num_rows());
+  };
+  if (options.dry_run) return TryUpsertByKeyFiles(session, source, only_deletes, options);
+  const DeltaResult delta = DELENDA_TRY(WriteDeltaFiles(session, source, only_deletes, {}));
+  return CommitDeltas(session, {&delta, 1}, {.branch = options.branch, .key_memory = options.memory_budget});
+}
+
 }  // namespace
 
 Result<RowChange> UpsertRows(commit::TableSession& session, io::FileIO& files, const UpsertOptions& options) {
+  if (options.strict && options.via == UpsertVia::kEqualityDeletes) {
+    return InvalidArgument(
+        "via equality deletes the rows of a key are not counted: a strict upsert goes via positions");
+  }
   DELENDA_TRY(session.Refresh());
   // Before rows are read: the answers would come late.
   DELENDA_TRY(CheckDeletes(session, options.branch));
@@ -124,6 +182,7 @@ Result<RowChange> UpsertRows(commit::TableSession& session, io::FileIO& files, c
   auto source = DELENDA_TRY(KeyedSource::Open(files, session.schema(), std::move(wanted)));
   if (!options.delete_when.empty()) DELENDA_TRY(RowCondition::Make(options.delete_when, source.schema()));
   DELENDA_TRY(source.Read(session.hooks()));
+  if (options.via == UpsertVia::kEqualityDeletes) return UpsertByKeyFiles(session, source, options);
   return RunUntilCommitted(session, [&] { return Upserter(session, source, options).Run(); });
 }
 

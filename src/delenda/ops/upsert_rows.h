@@ -14,6 +14,15 @@
 
 namespace delenda::ops {
 
+// How the table's rows with the keys are found and replaced. The rows are the same afterwards.
+enum class UpsertVia : uint8_t {
+  kPositions,  // by a scan; row ids are kept, and reports tell updates from inserts
+  // As a writer of streams does (ops/delta_writer.h): rows and keys are written first, keys become vectors in the
+  // commit. Rows are written once however often others come between. They get new row ids, and an update is reported as
+  // a deleted row and an added one.
+  kEqualityDeletes,
+};
+
 struct UpsertOptions {
   std::vector<std::string> files = {};                    // "-": standard input
   std::optional<write::RowFormat> format = std::nullopt;  // of all files; not set: as their names say
@@ -21,6 +30,7 @@ struct UpsertOptions {
   // A filter on the files' rows (columns of the table, and others of the files): those only delete. Empty: none does.
   std::string delete_when = {};
   bool strict = false;  // a key that is there twice, in the files or among the table's rows, is an error
+  UpsertVia via = UpsertVia::kPositions;
   bool ignore_unknown_columns = false;
   std::string branch = "main";
   bool dry_run = false;                          // read and check all rows, change nothing
@@ -43,8 +53,8 @@ struct UpsertOptions {
 // rows.
 //
 // `files`: where the rows come from. Errors: those of KeyedSource, of filters and of scanning; InvalidArgument: a
-// NULL in a required column; ValidationFailed: strict, a key with several rows in the table; NotSupported below format
-// version 3; CommitConflict. Nothing is changed then.
+// NULL in a required column, strict with equality deletes; ValidationFailed: strict, a key with several rows in the
+// table; NotSupported below format version 3; CommitConflict. Nothing is changed then.
 Result<RowChange> UpsertRows(commit::TableSession& session, io::FileIO& files, const UpsertOptions& options);
 
 }  // namespace delenda::ops

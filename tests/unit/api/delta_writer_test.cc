@@ -1,0 +1,115 @@
+#include "delenda/delta_writer.h"
+
+#include <arrow/api.h>
+#include <arrow/c/bridge.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "delenda/rows.h"
+
+namespace delenda {
+namespace {
+
+struct DeltaEvent {
+  std::string op;
+  int64_t id = 0;
+  std::string v;
+};
+
+// Batches of one event each, as another program's C stream.
+ArrowArrayStream EventStream(const std::vector<DeltaEvent>& events) {
+  const auto schema = arrow::schema(
+      {arrow::field("op", arrow::utf8()), arrow::field("id", arrow::int64()), arrow::field("v", arrow::utf8())});
+  std::vector<std::shared_ptr<arrow::RecordBatch>> batches;
+  for (const DeltaEvent& event : events) {
+    arrow::StringBuilder op, v;
+    arrow::Int64Builder id;
+    EXPECT_TRUE(op.Append(event.op).ok() && id.Append(event.id).ok() && v.Append(event.v).ok());
+    batches.push_back(arrow::RecordBatch::Make(
+        schema, 1, {op.Finish().ValueOrDie(), id.Finish().ValueOrDie(), v.Finish().ValueOrDie()}));
+  }
+  ArrowArrayStream stream;
+  auto reader = arrow::RecordBatchReader::Make(std::move(batches), schema).ValueOrDie();
+  EXPECT_TRUE(arrow::ExportRecordBatchReader(std::move(reader), &stream).ok());
+  return stream;
+}
+
+class DeltaWriterApi : public ::testing::Test {
+ protected:
+  DeltaWriterApi()
+      : folder_((std::filesystem::path(::testing::TempDir()) / ("deltas-" + std::to_string(::getpid()))).string()) {}
+  ~DeltaWriterApi() override { std::filesystem::remove_all(folder_); }
+
+  Result<DeltaResult> Write(WritableTable& table, uint64_t order, const std::vector<DeltaEvent>& events) {
+    auto writer = DeltaWriter::Make(table, {.key = {"id"}, .order = order});
+    if (!writer) return std::unexpected(writer.error());
+    ArrowArrayStream stream = EventStream(events);
+    if (auto written = writer->Write(&stream); !written) return std::unexpected(written.error());
+    EXPECT_EQ(stream.release, nullptr);
+    return writer->Finish();
+  }
+  std::string Rows() {
+    auto table = Table::Open(folder_, {.threads = 1});  // rows in their order
+    auto rows = table->Scan({});
+    std::string text;
+    EXPECT_TRUE(
+        WriteRows(*rows, {.format = RowFormat::kCsv, .header = false}, [&](std::string_view piece) -> Result<void> {
+          text += piece;
+          return {};
+        }));
+    return text;
+  }
+
+  std::string folder_;
+};
+
+TEST_F(DeltaWriterApi, WorkOfSeveralWritersIsOneSnapshot) {
+  ASSERT_TRUE(CreateTable(folder_, {.columns = "id long NOT NULL, v string"}));
+  auto table = WritableTable::Open(folder_);
+  ASSERT_TRUE(table) << table.error().ToString();
+  auto first = Write(*table, 1, {{"c", 1, "a"}, {"c", 2, "b"}, {"u", 1, "c"}});
+  ASSERT_TRUE(first) << first.error().ToString();
+  EXPECT_EQ(first->order(), 1U);
+  EXPECT_EQ(first->rows(), 2U);
+  EXPECT_EQ(first->data_files().size(), 1U);
+  EXPECT_EQ(first->delete_files().size(), 1U);
+  auto second = Write(*table, 2, {{"d", 2, ""}, {"c", 3, "d"}});
+  ASSERT_TRUE(second) << second.error().ToString();
+  std::vector<DeltaResult> work;
+  work.push_back(*std::move(second));
+  work.push_back(*std::move(first));
+  const auto report = CommitDeltas(*table, work);
+  ASSERT_TRUE(report) << report.error().ToString();
+  EXPECT_EQ(report->rows_added, 2U);
+  EXPECT_EQ(report->rows_deleted, 0U);
+  EXPECT_EQ(Rows(), "1,c\r\n3,d\r\n");
+  for (const std::string& path : work[0].delete_files()) EXPECT_FALSE(std::filesystem::exists(path)) << path;
+
+  work.clear();
+  auto third = Write(*table, 0, {{"u", 1, "e"}, {"d", 3, ""}});
+  ASSERT_TRUE(third) << third.error().ToString();
+  work.push_back(*std::move(third));
+  ASSERT_TRUE(CommitDeltas(*table, work));
+  EXPECT_EQ(Rows(), "1,e\r\n");
+}
+
+TEST_F(DeltaWriterApi, ErrorsNameWhatIsWrong) {
+  ASSERT_TRUE(CreateTable(folder_, {.columns = "id long NOT NULL, region string, v string", .partition_by = "region"}));
+  auto table = WritableTable::Open(folder_);
+  EXPECT_EQ(DeltaWriter::Make(*table, {.key = {"nope"}}).error().kind(), ErrorKind::kNotFound);
+  EXPECT_EQ(
+      DeltaWriter::Make(*table, {.key = {"id"}, .fallback = DeltaFallback::kCommitEqualityDeletes}).error().kind(),
+      ErrorKind::kInvalidArgument);
+  EXPECT_TRUE(DeltaWriter::Make(*table, {.key = {"id", "region"}, .fallback = DeltaFallback::kCommitEqualityDeletes}));
+  EXPECT_EQ(Write(*table, 0, {{"t", 1, "a"}}).error().kind(), ErrorKind::kInvalidArgument);
+  EXPECT_EQ(CommitDeltas(*table, {}).error().kind(), ErrorKind::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace delenda
