@@ -84,6 +84,10 @@ class DeltaCommit {
 
   Result<void> CheckResults() const {
     if (results_.empty()) return InvalidArgument("there is no delta to commit");
+    for (const DeltaResult* result : results_) {
+      if (result->table != session_.location())
+        return InvalidArgument("a delta of the table {} can't be committed to {}", result->table, session_.location());
+    }
     for (size_t i = 1; i < results_.size(); ++i) {
       if (results_[i]->key != results_[0]->key)
         return InvalidArgument("deltas of different keys can't be committed together");

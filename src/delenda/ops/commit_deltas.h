@@ -42,9 +42,9 @@ struct CommitDeltasOptions {
 // delete of before had deleted them already); an update is one of each, since keys are not looked up one by one. Row
 // ids of updated rows are new: the rows were written before it was known which ones they replace.
 //
-// Errors: InvalidArgument: no result, results of other keys, two with one order number, some of which are committed and
-// some not. CommitConflict: tries are used up. CommitStateUnknown. ValidationFailed: the table's columns or
-// partitioning have changed so that the files do not fit any more. Those of EqualityDeleteConverter.
+// Errors: InvalidArgument: no result, results of another table or other keys, two with one order number, some of which
+// are committed and some not. CommitConflict: tries are used up. CommitStateUnknown. ValidationFailed: the table's
+// columns or partitioning have changed so that the files do not fit any more. Those of EqualityDeleteConverter.
 Result<RowChange> CommitDeltas(commit::TableSession& session, std::span<const DeltaResult> results,
                                const CommitDeltasOptions& options);
 

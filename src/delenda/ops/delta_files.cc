@@ -91,6 +91,7 @@ Result<DeltaResult> WriteDeltaFiles(
   DeltaResult result;
   result.id = RandomUuid();
   result.order = options.order;
+  result.table = session.location();
   result.schema = session.schema();
   result.key = source.key();
   result.fallback = options.fallback;

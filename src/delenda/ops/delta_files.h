@@ -36,6 +36,7 @@ struct DeltaResult {
 
   std::string id;      // unique; the snapshot that holds it says so in its summary
   uint64_t order = 0;  // of several writers in one commit: the events of a higher one happened later
+  std::string table;   // its location
   Schema schema;       // of the table, when the rows were written
   std::vector<std::string> key;
   std::vector<ContentFile> data_files;  // at most one row for each key

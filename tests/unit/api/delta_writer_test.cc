@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -54,16 +55,19 @@ class DeltaWriterApi : public ::testing::Test {
     EXPECT_EQ(stream.release, nullptr);
     return writer->Finish();
   }
-  std::string Rows() {
-    auto table = Table::Open(folder_, {.threads = 1});  // rows in their order
-    auto rows = table->Scan({});
+  static std::string TextOf(RowStream& rows) {
     std::string text;
     EXPECT_TRUE(
-        WriteRows(*rows, {.format = RowFormat::kCsv, .header = false}, [&](std::string_view piece) -> Result<void> {
+        WriteRows(rows, {.format = RowFormat::kCsv, .header = false}, [&](std::string_view piece) -> Result<void> {
           text += piece;
           return {};
         }));
     return text;
+  }
+  std::string Rows() {
+    auto table = Table::Open(folder_, {.threads = 1});  // rows in their order
+    auto rows = table->Scan({});
+    return TextOf(*rows);
   }
 
   std::string folder_;
@@ -89,6 +93,17 @@ TEST_F(DeltaWriterApi, WorkOfSeveralWritersIsOneSnapshot) {
   EXPECT_EQ(report->rows_added, 2U);
   EXPECT_EQ(report->rows_deleted, 0U);
   EXPECT_EQ(Rows(), "1,c\r\n3,d\r\n");
+  // Rows that a later worker replaced never were: neither checks nor change feeds tell of them.
+  auto reader = Table::Open(folder_);
+  const auto findings = reader->Verify({.deep = true});
+  ASSERT_TRUE(findings) << findings.error().ToString();
+  EXPECT_TRUE(findings->findings.empty());
+  auto changes = reader->Changes();
+  ASSERT_TRUE(changes) << changes.error().ToString();
+  const std::string text = TextOf(*changes);
+  EXPECT_EQ(std::ranges::count(text, '\n'), 2) << text;
+  EXPECT_EQ(text.find("DELETE"), std::string::npos) << text;
+  EXPECT_EQ(text.find(",b"), std::string::npos) << text;
   for (const std::string& path : work[0].delete_files()) EXPECT_FALSE(std::filesystem::exists(path)) << path;
 
   work.clear();

@@ -110,6 +110,45 @@ TEST(Conversion, RemovesTheDeletesAndAddsTheVectorInOneSnapshot) {
   EXPECT_EQ(metadata.FindSnapshot(*committed.snapshot_id)->summary.at("removed-equality-delete-files"), "1");
 }
 
+TEST(NewDeletes, OfNewFilesAreInTheSameSnapshot) {
+  ConversionTable table;
+  table.Append("a.parquet", 10);
+  Intent intent = table.Delete({{"a.parquet", {3}}});
+  intent.operation = Operation::kOverwrite;
+  intent.added_files = {MemoryTable::DataFile("b.parquet", 4)};
+  intent.deletes_of_added = {{.file = intent.added_files[0], .before = {}, .deleted = Set({1, 2})}};
+  const auto committed = table.Commit(intent);
+  EXPECT_EQ(committed.new_vectors, 2U);
+  EXPECT_EQ(committed.deleted_rows, 1U);
+  EXPECT_THAT(table.Deleted("a.parquet"), ElementsAre(3));
+  EXPECT_THAT(table.Deleted("b.parquet"), ElementsAre(1, 2));
+  const auto metadata = table.Metadata();
+  EXPECT_EQ(metadata.FindSnapshot(*committed.snapshot_id)->summary.at("added-dvs"), "2");
+}
+
+// Rows and equality deletes of what they replace: whatever others have committed, they need not be evaluated again.
+TEST(NewDeletes, EqualityDeletesFitEveryState) {
+  ConversionTable table;
+  table.Append("a.parquet", 10);
+  Intent intent;
+  intent.operation = Operation::kOverwrite;
+  intent.base_snapshot_id = table.Head();
+  intent.added_files = {MemoryTable::DataFile("b.parquet", 4)};
+  intent.added_delete_files = {ConversionTable::EqualityDeletes("e.parquet")};
+  table.CommitFile(Operation::kDelete, ConversionTable::EqualityDeletes("other.parquet"));
+  table.Append("c.parquet", 5);
+  const auto committed = table.Commit(intent);
+  Executor executor(1);
+  const auto plan = plan::PlanScan(table.Metadata(), *table.io_, {}, executor, {});
+  for (const auto& task : plan->tasks) {
+    const size_t deletes = task.file.path.ends_with("a.parquet") ? 2 : task.file.path.ends_with("c.parquet") ? 1 : 0;
+    EXPECT_EQ(task.equality_deletes.size(), deletes) << task.file.path;
+  }
+  const auto metadata = table.Metadata();
+  EXPECT_EQ(metadata.FindSnapshot(*committed.snapshot_id)->summary.at("added-equality-deletes"), "2");
+  EXPECT_FALSE(MemoryTable(io::MakeMemoryFileIO(), {}, 2).Try(intent));
+}
+
 TEST(Conversion, OfDeletesThatSomebodyElseConvertedChangesNothing) {
   ConversionTable table;
   const Intent intent = table.Pending();

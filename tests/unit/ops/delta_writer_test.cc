@@ -234,6 +234,9 @@ TEST_F(DeltaTable, WhatCannotBeMeantIsRefused) {
   deltas[1] = *Delta(session, {Event("c", 9001)}, 2, {"id", "region"});
   EXPECT_THAT(error(CommitDeltas(session, deltas, {})), HasSubstr("different keys"));
   EXPECT_THAT(error(CommitDeltas(session, {&deltas[0], 1}, {.branch = "nope"})), HasSubstr("no branch 'nope'"));
+  TableCopy elsewhere("cl_basic");
+  auto there = elsewhere.Session();
+  EXPECT_THAT(error(CommitDeltas(there, {&deltas[0], 1}, {})), HasSubstr("can't be committed to /warehouse/cl_basic"));
   EXPECT_THAT(Values(9001), IsEmpty());
   TableCopy old("eq_int");
   EXPECT_EQ(DeltaWriter::Make(old.Session(), {.key = {"id"}}).error().kind(), ErrorKind::kNotSupported);
