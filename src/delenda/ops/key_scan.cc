@@ -101,8 +101,8 @@ Result<bool> AddedKeyCheck::HoldsKeys(const std::vector<const ContentFile*>& fil
   const auto stream =
       DELENDA_TRY(read::OpenScan(std::move(plan), session_.io(),
                                  {.threads = session_.executor().threads(), .keys = keys, .hooks = session_.hooks()}));
-  return DELENDA_TRY(stream->Next())
-  != nullptr;
+  const auto first = DELENDA_TRY(stream->Next());
+  return first != nullptr;
 }
 
 }  // namespace delenda::ops

@@ -168,10 +168,8 @@ Result<void> KeyedSource::State::Cut(read::RowBuffer rows_read) {
 
 // Two passes: the first finds the last row of each key, the second takes these rows.
 Result<KeyedRows> KeyedSource::State::Load(read::RowBuffer& part) const {
-  KeyedRows loaded {
-    .keys = DELENDA_TRY(read::KeyTable::ForColumns(schema, options.key))
-    , .batches = {}, .row_of = {}
-  };
+  auto keys = DELENDA_TRY(read::KeyTable::ForColumns(schema, options.key));
+  KeyedRows loaded{.keys = std::move(keys), .batches = {}, .row_of = {}};
   std::vector<uint64_t> last_of;  // by key number, counted over the part
   uint64_t row_number = 0;
   const auto add = [&](const BatchRef& batch) -> Result<void> {

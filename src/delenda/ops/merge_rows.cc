@@ -124,11 +124,16 @@ Result<RowChange> MergeRows(commit::TableSession& session, io::FileIO& files, co
   DELENDA_TRY(session.Refresh());
   // Before rows are read: the answers would come late.
   DELENDA_TRY(CheckDeletes(session, options.branch));
-  auto source = DELENDA_TRY(KeyedSource::Open(files, session.schema(), {
-    .files = options.files, .format = options.format, .key = DELENDA_TRY(KeyColumns(session.schema(), options.key))
-    , .looked_at = MergeClauses::SourceColumns(options), .ignore_unknown_columns = options.ignore_unknown_columns,
-        .is_unique = true, .memory_budget = options.memory_budget, .temp_folder = options.temp_folder
-  }));
+  auto key = DELENDA_TRY(KeyColumns(session.schema(), options.key));
+  auto source = DELENDA_TRY(KeyedSource::Open(files, session.schema(),
+                                              {.files = options.files,
+                                               .format = options.format,
+                                               .key = std::move(key),
+                                               .looked_at = MergeClauses::SourceColumns(options),
+                                               .ignore_unknown_columns = options.ignore_unknown_columns,
+                                               .is_unique = true,
+                                               .memory_budget = options.memory_budget,
+                                               .temp_folder = options.temp_folder}));
   DELENDA_TRY(MergeClauses::Make(options, source.key(), session.schema(), source.schema()));
   DELENDA_TRY(source.Read(session.hooks()));
   return RunUntilCommitted(session, [&] { return Merger(session, source, options).Run(); });

@@ -173,11 +173,14 @@ Result<RowChange> UpsertRows(commit::TableSession& session, io::FileIO& files, c
   DELENDA_TRY(session.Refresh());
   // Before rows are read: the answers would come late.
   DELENDA_TRY(CheckDeletes(session, options.branch));
-  KeyedSourceOptions wanted {
-    .files = options.files, .format = options.format, .key = DELENDA_TRY(KeyColumns(session.schema(), options.key))
-    , .ignore_unknown_columns = options.ignore_unknown_columns, .is_unique = options.strict,
-        .memory_budget = options.memory_budget, .temp_folder = options.temp_folder
-  };
+  auto key = DELENDA_TRY(KeyColumns(session.schema(), options.key));
+  KeyedSourceOptions wanted{.files = options.files,
+                            .format = options.format,
+                            .key = std::move(key),
+                            .ignore_unknown_columns = options.ignore_unknown_columns,
+                            .is_unique = options.strict,
+                            .memory_budget = options.memory_budget,
+                            .temp_folder = options.temp_folder};
   if (!options.delete_when.empty()) wanted.looked_at = ColumnNames(*DELENDA_TRY(ParseExpression(options.delete_when)));
   auto source = DELENDA_TRY(KeyedSource::Open(files, session.schema(), std::move(wanted)));
   if (!options.delete_when.empty()) DELENDA_TRY(RowCondition::Make(options.delete_when, source.schema()));

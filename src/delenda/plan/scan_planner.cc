@@ -90,7 +90,9 @@ class Planner {
       (is_data ? plan_.metrics.data_manifests : plan_.metrics.delete_manifests) += 1;
       if (manifest.added_files == 0 && manifest.existing_files == 0) continue;  // DELETED entries only
       if (!DELENDA_TRY(MayMatchPartitions(manifest, *plan_.filter, projected_, plan_.specs))) continue;
-      if (manifest.spec_id && !MayHoldWanted(manifest, plan_.specs.at(*manifest.spec_id))) continue;
+      // One of a spec that the table does not have is for its reader to refuse.
+      const auto spec = manifest.spec_id ? plan_.specs.find(*manifest.spec_id) : plan_.specs.end();
+      if (spec != plan_.specs.end() && !MayHoldWanted(manifest, spec->second)) continue;
       (is_data ? data : deletes).push_back(&manifest);
     }
     plan_.metrics.data_manifests_read = data.size();
