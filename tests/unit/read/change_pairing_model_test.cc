@@ -433,8 +433,15 @@ class ChangePairingModel : public ::testing::Test {
   int compared_ = 0;
 };
 
+// Under a sanitizer the model takes thirty times as long: it gets a part of the histories, another one with each seed.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kIsSanitized = true;
+#else
+constexpr bool kIsSanitized = false;
+#endif
+
 TEST_F(ChangePairingModel, SmallHistories) {
-  for (uint64_t round = 0; round < 15 && !HasFailure(); ++round) {
+  for (uint64_t round = 0; round < (kIsSanitized ? 3 : 15) && !HasFailure(); ++round) {
     for (const Lineage lineage : {Lineage::kNone, Lineage::kAll, Lineage::kUpgraded}) {
       const HistoryKind kind{
           .lineage = lineage, .unique_ids = round % 3 != 0, .first_rows = round % 12, .snapshots = 4};
@@ -443,11 +450,12 @@ TEST_F(ChangePairingModel, SmallHistories) {
     }
   }
   EXPECT_GT(refused_, 0);
-  EXPECT_GT(compared_, 500);
+  EXPECT_GT(compared_, kIsSanitized ? 100 : 500);
 }
 
 TEST_F(ChangePairingModel, LargeHistoriesSpill) {
   for (const Lineage lineage : {Lineage::kNone, Lineage::kAll, Lineage::kUpgraded}) {
+    if (kIsSanitized && static_cast<uint64_t>(lineage) % 3 != seed_ % 3) continue;
     for (const bool unique_ids : {true, false}) {
       const HistoryKind kind{.lineage = lineage, .unique_ids = unique_ids, .first_rows = 400, .snapshots = 3};
       Check(kind, seed_, {unique_ids ? uint64_t{60'000} : uint64_t{16'000}});
