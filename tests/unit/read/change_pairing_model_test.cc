@@ -441,7 +441,7 @@ constexpr bool kIsSanitized = false;
 #endif
 
 TEST_F(ChangePairingModel, SmallHistories) {
-  for (uint64_t round = 0; round < (kIsSanitized ? 3 : 15) && !HasFailure(); ++round) {
+  for (uint64_t round = 0; round < (kIsSanitized ? 5 : 15) && !HasFailure(); ++round) {
     for (const Lineage lineage : {Lineage::kNone, Lineage::kAll, Lineage::kUpgraded}) {
       const HistoryKind kind{
           .lineage = lineage, .unique_ids = round % 3 != 0, .first_rows = round % 12, .snapshots = 4};
