@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "delenda/base/bytes.h"
+#include "delenda/model/quoted_text.h"
 
 namespace delenda {
 namespace {
@@ -44,19 +45,8 @@ std::unexpected<Error> DefinitionLexer::Unexpected(std::string_view expected) co
 
 Result<std::string> DefinitionLexer::ReadQuoted() {
   const char quote = text_[at_];
-  const size_t start = at_++;
-  std::string content;
-  for (; at_ < text_.size(); ++at_) {
-    if (text_[at_] != quote) {
-      content.push_back(text_[at_]);
-    } else if (at_ + 1 < text_.size() && text_[at_ + 1] == quote) {
-      content.push_back(quote);
-      ++at_;
-    } else {
-      ++at_;
-      return content;
-    }
-  }
+  const size_t start = at_;
+  if (auto content = TakeQuoted(text_, at_)) return *std::move(content);
   return InvalidArgument("{}, at byte {}: expected the closing {}, found the end", what_, start, quote);
 }
 

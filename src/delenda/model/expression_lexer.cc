@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <utility>
+
+#include "delenda/model/quoted_text.h"
 
 namespace delenda {
 
@@ -35,19 +38,8 @@ std::string FilterToken::Describe() const {
 }
 
 Result<std::string> FilterLexer::ReadQuoted(char quote, std::string_view what) {
-  const size_t start = at_++;
-  std::string content;
-  for (; at_ < text_.size(); ++at_) {
-    if (text_[at_] != quote) {
-      content.push_back(text_[at_]);
-    } else if (at_ + 1 < text_.size() && text_[at_ + 1] == quote) {
-      content.push_back(quote);
-      ++at_;
-    } else {
-      ++at_;
-      return content;
-    }
-  }
+  const size_t start = at_;
+  if (auto content = TakeQuoted(text_, at_)) return *std::move(content);
   return InvalidArgument("filter, at byte {}: expected the closing {} of {}, found the end", start, quote, what);
 }
 
