@@ -17,7 +17,8 @@ namespace {
 constexpr const char* kDescription =
     "delenda reads lakehouse tables whose rows were deleted by deletion vectors, position deletes and equality "
     "deletes,\n"
-    "makes tables, and deletes, updates and appends rows.\n"
+    "makes tables, appends, deletes, updates, upserts and merges rows, and turns equality deletes into deletion "
+    "vectors.\n"
     "TABLE is the folder of an Apache Iceberg table (format version 1, 2 or 3), one of its *.metadata.json files, or\n"
     "catalog.namespace.table.";
 
@@ -37,6 +38,7 @@ constexpr const char* kGeneralExamples =
     "  delenda count warehouse/orders --as-of 2024-02-29\n"
     "  delenda inspect warehouse/orders deletes\n"
     "  delenda delete warehouse/orders --where \"id = 7\"\n"
+    "  delenda upsert warehouse/orders monday.parquet --key id\n"
     "\n'delenda COMMAND --help' shows all options of a command.\n\n";
 
 constexpr const char* kScanExamples =
