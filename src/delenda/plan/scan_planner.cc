@@ -184,6 +184,14 @@ class Planner {
         if (!entries.partitions.For(reader.Partition(row)).may_match) continue;
         auto& [file, scope] = part.emplace_back();
         reader.FillFile(row, file);
+        // Only equality deletes reach from an unpartitioned spec into the one partition that is asked for: a vector
+        // would look like one that has lost its data file, and the table like a broken one.
+        const bool reaches = !request_.partition || request_.partition->spec_id == file.spec_id ||
+                             file.content == FileContent::kEqualityDeletes;
+        if (!reaches) {
+          part.pop_back();
+          continue;
+        }
         scope = reader.FileScope(row);
         DELENDA_TRY(WithContext(CheckSupported(file), "manifest", reader.manifest().path));
       }

@@ -11,6 +11,7 @@
 #include "delenda/io/counting_file_io.h"
 #include "support/failing_reads.h"
 #include "support/fixtures.h"
+#include "unit/plan/table_history.h"
 
 namespace delenda::plan {
 namespace {
@@ -187,6 +188,28 @@ TEST(PlanScan, PrunedFilesStillCountAsTheTargetsOfTheirDeletes) {
   EXPECT_FALSE(plan->tasks[0].dv.has_value());
   EXPECT_THAT(plan->deletes, ::testing::IsEmpty());
   EXPECT_EQ(plan->metrics.delete_files_live, 4U);
+}
+
+// A table that was partitioned later: vectors of its unpartitioned files are no concern of a partition's scan, but
+// equality deletes of that spec are.
+TEST(PlanScan, OfOnePartitionLeavesVectorsOfUnpartitionedSpecsOut) {
+  testing::TableHistory table;
+  const auto old = table.DataFile("old", "", 10, testing::TableHistory::kUnpartitioned);
+  const auto in_eu = table.DataFile("in_eu", "eu"), in_us = table.DataFile("in_us", "us");
+  table.Apply({.add = {old, in_eu, in_us}});
+  table.Apply({.operation = "overwrite",
+               .add = {table.Dv(old, 1, 2), table.Dv(in_eu, 1, 3, 50), table.EqualityDeletes(old, 1)}});
+  Executor executor(2);
+  const OnePartition eu{.spec_id = testing::TableHistory::kByRegion, .tuple = in_eu.partition};
+  const auto plan = PlanScan(table.metadata(), *table.io(), {.partition = eu}, executor, {});
+  ASSERT_TRUE(plan) << plan.error().ToString();
+  ASSERT_EQ(plan->tasks.size(), 1U);
+  const FileTask& task = plan->tasks.front();
+  EXPECT_EQ(task.file.path, in_eu.path);
+  ASSERT_TRUE(task.dv);
+  EXPECT_EQ(plan->deletes[*task.dv].content_offset, 50);
+  ASSERT_EQ(task.equality_deletes.size(), 1U);
+  EXPECT_EQ(plan->deletes[task.equality_deletes.front()].path, "mem/data/eq-1.parquet");
 }
 
 TEST(PlanScan, RefusesWhatCannotBeReadByName) {
