@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks the text of the tree for what must not be in it: paths of one machine, hosts of package registries, and notes
-about work to be done, which belong in the issue tracker. A line that must hold one says `check_text: allow`."""
+about work to be done, which belong in the issue tracker. A line that must hold one says `check_text: allow`. And for
+loops over what is gone before the first round (CONTRIBUTING.md, "Rules")."""
 
 import argparse
 import re
@@ -26,9 +27,23 @@ FORBIDDEN = {
     ),
     "note of work to do": r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X)\b",
 }
+LOOP = re.compile(r"\bfor \([^;{}]*?[\w\]] :\s+([*(]*)DELENDA_TRY\(")
 ALLOW = "check_text: allow"
 # Data written by other engines, and the licence, are what they are.
 EXCLUDED = ("tests/fixtures/", "fuzz/corpus/", "fuzz/crashes/", "LICENSE")
+
+
+def loops_over_temporaries(text: str) -> list[int]:
+    """Line numbers of loops over a part of a value that nothing holds: `for (x : DELENDA_TRY(f())->rows())`."""
+    lines = []
+    for loop in LOOP.finditer(text):
+        depth, end = 1, loop.end()
+        while depth > 0 and end < len(text):
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+        if loop[1] or re.match(r"\s*(\.|->|\[)", text[end:]):
+            lines.append(text.count("\n", 0, loop.start()) + 1)
+    return lines
 
 
 def check(root: Path) -> list[str]:
@@ -41,7 +56,10 @@ def check(root: Path) -> list[str]:
         content = path.read_bytes()
         if b"\0" in content:
             continue
-        for number, line in enumerate(content.decode("utf-8", errors="replace").splitlines(), start=1):
+        text = content.decode("utf-8", errors="replace")
+        if path.suffix in (".cc", ".h"):
+            breaches += [f"{relative}:{number}: a loop over a temporary" for number in loops_over_temporaries(text)]
+        for number, line in enumerate(text.splitlines(), start=1):
             for name, rule in rules.items():
                 if (match := rule.search(line)) and ALLOW not in line:
                     breaches.append(f"{relative}:{number}: {match[0]!r} [{name}]")

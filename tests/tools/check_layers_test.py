@@ -217,6 +217,23 @@ class CheckTextTest(unittest.TestCase):
                 if rule is not None:
                     self.assertTrue(found[0].startswith("docs/page.md:2: ") and found[0].endswith(f"[{rule}]"), found)
 
+    def test_loops_over_temporaries(self):
+        cases = [
+            ("for (const Row& row : DELENDA_TRY(Open(path))->rows()) Use(row);", True),
+            ("for (const auto& [id, spec] : DELENDA_TRY(Load()).specs) Use(spec);", True),
+            ("for (const Row& row : *DELENDA_TRY(Load())) Use(row);", True),
+            ("for (const Row& row : (*DELENDA_TRY(Load())).rows) Use(row);", True),
+            ("for (const Row& row : DELENDA_TRY(Load())[0]) Use(row);", True),
+            ("for (const Row& row :\n     DELENDA_TRY(Load(First(a), b))\n         ->rows()) Use(row);", True),
+            ("for (const Row& row : DELENDA_TRY(Load(file->rows()))) Use(row);", False),
+            ("const auto file = DELENDA_TRY(Open());\nfor (const Row& row : file->rows()) Use(row);", False),
+            ("for (auto batch = DELENDA_TRY(Next()).rows; batch; batch = DELENDA_TRY(Next()).rows) Use(batch);", False),
+        ]
+        for text, is_breach in cases:
+            with self.subTest(text=text):
+                code, found = run_tool("check_text.py", {"src/a.cc": f"\n{text}\n"})
+                self.assertEqual((code, found), (1, ["src/a.cc:2: a loop over a temporary"]) if is_breach else (0, []))
+
 
 if __name__ == "__main__":
     unittest.main()
