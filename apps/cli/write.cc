@@ -29,6 +29,8 @@ std::string ChangeText(std::string text, const ChangeReport& report) {
     parts.push_back(fmt::format("{} added, {}", Plural(report.files_added, "file"),
                                 SizeText(static_cast<int64_t>(report.bytes_added))));
   }
+  if (report.delete_files_added > 0)
+    parts.push_back(Plural(report.delete_files_added, "equality delete file") + " added");
   const uint64_t touched = report.files_changed + report.files_dropped;
   if (touched > 0) text += fmt::format(" in {}", Plural(touched, "file"));
   for (size_t i = 0; i < parts.size(); ++i) text += (i == 0 ? " (" : ", ") + parts[i];
@@ -38,12 +40,19 @@ std::string ChangeText(std::string text, const ChangeReport& report) {
 }
 
 Json ChangeJson(const ChangeReport& report) {
-  Json document = {{"dry-run", report.is_dry_run},          {"snapshot-id", nullptr},
-                   {"rows-deleted", report.rows_deleted},   {"rows-updated", report.rows_updated},
-                   {"rows-added", report.rows_added},       {"deletion-vectors", report.files_changed},
-                   {"files-dropped", report.files_dropped}, {"files-added", report.files_added},
-                   {"bytes-added", report.bytes_added},     {"merged-files", report.files_merged},
-                   {"attempts", report.attempts},           {"looked-again", report.looked_again}};
+  Json document = {{"dry-run", report.is_dry_run},
+                   {"snapshot-id", nullptr},
+                   {"rows-deleted", report.rows_deleted},
+                   {"rows-updated", report.rows_updated},
+                   {"rows-added", report.rows_added},
+                   {"deletion-vectors", report.files_changed},
+                   {"files-dropped", report.files_dropped},
+                   {"files-added", report.files_added},
+                   {"bytes-added", report.bytes_added},
+                   {"merged-files", report.files_merged},
+                   {"attempts", report.attempts},
+                   {"looked-again", report.looked_again},
+                   {"equality-delete-files-added", report.delete_files_added}};
   if (report.snapshot_id) document["snapshot-id"] = *report.snapshot_id;
   return document;
 }
@@ -77,10 +86,13 @@ Result<void> RunWrite(Session& session) {
       std::tie(done, would, counted) = std::tuple("updated", "would update", &ChangeReport::rows_updated);
       break;
     case Command::kUpsert:
-      report = table.Upsert({.rows = rows,
-                             .delete_when = write.delete_when,
-                             .strict = write.strict,
-                             .via = write.via == "equality" ? UpsertVia::kEqualityDeletes : UpsertVia::kPositions});
+      report = table.Upsert(
+          {.rows = rows,
+           .delete_when = write.delete_when,
+           .strict = write.strict,
+           .via = write.via == "equality" ? UpsertVia::kEqualityDeletes : UpsertVia::kPositions,
+           .most_tries = write.most_tries,
+           .fallback = write.fallback == "abort" ? DeltaFallback::kAbort : DeltaFallback::kCommitEqualityDeletes});
       std::tie(done, would) = std::tuple("upserted", "would upsert");
       break;
     case Command::kMerge:

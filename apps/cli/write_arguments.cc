@@ -56,6 +56,8 @@ constexpr const char* kUpsertExamples =
     "\n--via equality: as writers of streams do. Rows are written once, whatever others commit meanwhile, but get new "
     "row ids,\n"
     "and an update is reported as a deleted row and an inserted one. The rows are the same.\n"
+    "--fallback commit-equality-deletes: when others were faster in all --tries, leaves the deletes to readers and to\n"
+    "'delenda convert'. The table must have an unpartitioned spec, or the key the columns of all partition fields.\n"
     "\nFiles, and columns that they lack or that the table lacks: as for append.\n"
     "\nExamples:\n"
     "  delenda upsert warehouse/orders monday.parquet tuesday.csv --key id\n"
@@ -129,6 +131,15 @@ void AddUpsert(CLI::App& upsert, WriteArguments& arguments) {
                   "look for the keys, then write (positions); or write, and look for them in the commit (equality)")
       ->type_name("HOW")
       ->check(CLI::IsMember({"positions", "equality"}));
+  upsert
+      .add_option("--tries", arguments.most_tries,
+                  "via equality: how often keys are looked for before the fallback (else 50); 0: it is done at once")
+      ->type_name("N");
+  upsert
+      .add_option("--fallback", arguments.fallback,
+                  "via equality: what happens when others were faster in all tries (else abort)")
+      ->type_name("WHAT")
+      ->check(CLI::IsMember({"abort", "commit-equality-deletes"}));
   AddCommon(upsert, arguments);
   upsert.footer(kUpsertExamples);
 }

@@ -1,6 +1,7 @@
 // What the command line says about changing a table.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -22,13 +23,15 @@ struct WriteArguments {
   std::vector<std::string> files;                        // append, upsert, merge
   std::string file_format;                               // empty: as the names of the files say
   bool ignore_unknown_columns = false;
-  std::string keys_file;          // delete: instead of `where`
-  std::string key_text;           // delete, upsert, merge: names of columns, as they were typed
-  std::vector<std::string> key;   // and understood
-  std::string delete_when;        // upsert
-  bool strict = false;            // upsert
-  std::string via = "positions";  // upsert: or "equality"
-  std::string matched_delete;     // merge, as are those below
+  std::string keys_file;           // delete: instead of `where`
+  std::string key_text;            // delete, upsert, merge: names of columns, as they were typed
+  std::vector<std::string> key;    // and understood
+  std::string delete_when;         // upsert
+  bool strict = false;             // upsert
+  std::string via = "positions";   // upsert: or "equality"
+  uint64_t most_tries = 50;        // upsert, via equality
+  std::string fallback = "abort";  // or "commit-equality-deletes"
+  std::string matched_delete;      // merge, as are those below
   std::vector<std::string> matched_assignments;
   std::vector<std::pair<std::string, std::string>> matched_update;
   bool matched_update_all = false;

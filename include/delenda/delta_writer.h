@@ -13,15 +13,6 @@
 
 namespace delenda {
 
-// What happens when other writers were faster in all tries of a commit.
-enum class DeltaFallback : uint8_t {
-  // It fails; nothing is lost, and it may be tried again.
-  kAbort,
-  // Equality deletes are committed, which always works: readers apply them, slowly, until WritableTable::Convert. Only
-  // where the table has an unpartitioned spec, or the key all columns of every partition field.
-  kCommitEqualityDeletes,
-};
-
 struct DeltaOptions {
   // Columns of the table, at the top level, not float or double. Empty: its identifier fields.
   std::vector<std::string> key = {};
@@ -90,7 +81,9 @@ class DeltaWriter {
 
 struct CommitDeltasRequest {
   std::string branch = "main";
-  uint64_t most_tries = 50;               // how often keys are looked for again, since others changed what was read
+  // How often keys are looked for, since others may change what was read. 0: not at all; the results' fallback is done
+  // at once, which must not be kAbort.
+  uint64_t most_tries = 50;
   uint64_t memory = uint64_t{256} << 20;  // bytes that keys may take; with more the table is looked through repeatedly
 };
 

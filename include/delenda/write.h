@@ -31,6 +31,7 @@ struct ChangeReport {
   uint64_t bytes_added = 0;             // of data files
   uint64_t rows_converted = 0;          // that delete files deleted and deletion vectors delete now
   uint64_t delete_files_converted = 0;  // that deletion vectors took the place of
+  uint64_t delete_files_added = 0;      // equality deletes, by DeltaFallback::kCommitEqualityDeletes
   uint64_t attempts = 1;                // of the commit: more than 1 when other writers were faster
   uint64_t looked_again = 0;            // how often the rows were looked for again, since others had changed them
 };
@@ -71,6 +72,15 @@ enum class UpsertVia : uint8_t {
   kEqualityDeletes,
 };
 
+// What happens when other writers were faster in all tries of a commit by key.
+enum class DeltaFallback : uint8_t {
+  // It fails; nothing is lost, and it may be tried again.
+  kAbort,
+  // Equality deletes are committed, which always works: readers apply them, slowly, until WritableTable::Convert. Only
+  // where the table has an unpartitioned spec, or the key all columns of every partition field.
+  kCommitEqualityDeletes,
+};
+
 struct UpsertRequest {
   KeyedRowsRequest rows = {};
   // Rows of the files for which this filter is true only delete. It looks at columns of the table and others of the
@@ -78,6 +88,9 @@ struct UpsertRequest {
   std::string delete_when = {};
   bool strict = false;  // a key that is there twice, in the files or in the table, is an error; via positions only
   UpsertVia via = UpsertVia::kPositions;
+  // Via equality deletes only: CommitDeltasRequest::most_tries, and what is done after them.
+  uint64_t most_tries = 50;
+  DeltaFallback fallback = DeltaFallback::kAbort;
 };
 
 // Clauses apply to a row in this order, the first whose condition holds; conditions and values see the table's columns

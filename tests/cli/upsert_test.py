@@ -94,6 +94,25 @@ class Upsert(ChangedTables):
         self.assertIn("via positions", done.stderr)
         self.assertEqual(2, table.run("upsert", "a.csv", "--key", "id", "--via", "magic").returncode)
 
+    def test_upsert_via_equality_deletes_may_leave_them_to_convert(self):
+        table = self.table("mor_dv")
+        rows = self.put("rows.jsonl", lines([{**table.rows[0], "s": "new", "op": "u"}, {**table.rows[1], "op": "d"}, {**table.rows[2], "id": 9001, "op": "u"}]))  # fmt: skip
+        arguments = ("upsert", rows, "--key", "id", "--delete-when", "op = 'd'", "--tries", "0")
+        fallback = ("--fallback", "commit-equality-deletes")
+        for wrong in (("--via", "equality"), fallback, ("--via", "equality", "--fallback", "hope")):
+            self.assertEqual(2, table.run(*arguments, *wrong).returncode, wrong)
+        done = table.run(*arguments, "--via", "equality", *fallback)
+        self.assertRegex(done.stdout, r"^upserted 2 rows: 0 updated, 2 inserted, 0 deleted \(1 file added, [\d.]+ kB, 1 equality delete file added\); snapshot \d+\n$")  # fmt: skip
+        right = bag([{**table.rows[0], "s": "new"}, {**table.rows[2], "id": 9001}, *table.rows[2:]])
+        self.assertEqual(right, bag(table.scan()))
+        self.assertEqual(1, table.change("convert")["delete-files-converted"])
+        self.assertEqual(right, bag(table.scan()))
+        self.verify(table)
+        # Nobody came between: there was no need of the fallback.
+        self.assertEqual(0, table.change(*arguments[:-1], "3", "--via", "equality", *fallback)["equality-delete-files-added"])
+        partitioned = self.table("mor_dv_partitioned").run(*arguments, "--via", "equality", *fallback)
+        self.assertEqual(2, partitioned.returncode, partitioned.stderr)
+
     def test_upsert_says_what_it_did_in_one_line(self):
         table = self.table("mor_dv")
         rows = self.put("rows.csv", "id,s,op\n1,x,\n2,,d\n9001,y,\n1,z,\n")

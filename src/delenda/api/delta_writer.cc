@@ -84,7 +84,7 @@ Result<ChangeReport> CommitDeltas(WritableTable& table, const std::vector<DeltaR
     for (const DeltaResult& result : results) deltas.push_back(result.impl().result);
     return api::ToReport(DELENDA_TRY(
         ops::CommitDeltas(*table.impl().session, deltas,
-                          {.branch = request.branch, .most_looks = request.most_tries, .key_memory = request.memory})));
+                          {.branch = request.branch, .most_tries = request.most_tries, .key_memory = request.memory})));
   });
 }
 

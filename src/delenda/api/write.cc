@@ -57,6 +57,7 @@ ChangeReport api::ToReport(const ops::RowChange& change) {
           .bytes_added = change.bytes_added,
           .rows_converted = change.rows_converted,
           .delete_files_converted = change.delete_files_converted,
+          .delete_files_added = change.delete_files_added,
           .attempts = change.attempts,
           .looked_again = change.looked_again};
 }
@@ -129,6 +130,9 @@ Result<ChangeReport> WritableTable::Upsert(const UpsertRequest& request) {
     options.delete_when = request.delete_when;
     options.strict = request.strict;
     if (request.via == UpsertVia::kEqualityDeletes) options.via = ops::UpsertVia::kEqualityDeletes;
+    options.most_tries = request.most_tries;
+    if (request.fallback == DeltaFallback::kCommitEqualityDeletes)
+      options.fallback = ops::DeltaFallback::kCommitEqualityDeletes;
     return api::ToReport(DELENDA_TRY(ops::UpsertRows(*impl_->session, *impl_->storage.counter, options)));
   });
 }

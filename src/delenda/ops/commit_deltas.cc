@@ -65,18 +65,20 @@ class DeltaCommit {
   Result<RowChange> Run() {
     DELENDA_TRY(CheckResults());
     CutIntoParts();
-    auto change = RunUntilCommitted(session_, [&] { return Try(); }, options_.most_looks);
     const bool falls_back = std::ranges::all_of(
         results_, [](const DeltaResult* result) { return result->fallback == DeltaFallback::kCommitEqualityDeletes; });
-    if (!change && change.error().kind() == ErrorKind::kCommitConflict && falls_back) {
+    if (options_.most_tries > 0) {
+      auto change = RunUntilCommitted(session_, [&] { return Try(); }, options_.most_tries - 1);
+      if (change || change.error().kind() != ErrorKind::kCommitConflict || !falls_back) return change;
       if (session_.hooks().log) {
         session_.hooks().log(
             LogLevel::kWarning,
             fmt::format("equality deletes are committed, to be converted later: {}", change.error().message()));
       }
-      change = RunUntilCommitted(session_, [&] { return TryEqualityDeletes(); }, options_.most_looks);
+    } else if (!falls_back) {
+      return InvalidArgument("with no tries only equality deletes can be committed, and the fallback is to abort");
     }
-    return change;
+    return RunUntilCommitted(session_, [&] { return TryEqualityDeletes(); });
   }
 
  private:
@@ -277,6 +279,7 @@ class DeltaCommit {
         std::ranges::copy(of_spec->second, std::back_inserter(intent.added_delete_files));
       }
     }
+    change.delete_files_added = intent.added_delete_files.size();
     return Commit(intent, change);
   }
 

@@ -15,8 +15,9 @@ namespace delenda::ops {
 
 struct CommitDeltasOptions {
   std::string branch = "main";
-  // How often the keys are looked for again, since others changed what was read.
-  uint64_t most_looks = kMostLooks;
+  // How often the keys are looked for, since others may change what was read. 0: not at all, the fallback is done at
+  // once.
+  uint64_t most_tries = kMostLooks;
   // Bytes that tables of keys may take; with more keys the table is looked through in several passes.
   uint64_t key_memory = uint64_t{256} << 20;
   const KeyPositionResolver* resolver = nullptr;  // null: a scan (ScanKeyPositionResolver)
@@ -28,7 +29,7 @@ struct CommitDeltasOptions {
 // the rows lie: no reader sees an equality delete. On a conflict the keys are looked for again on the new snapshot; the
 // data files stay as they are. A key never gets two rows, whatever others write meanwhile.
 //
-// When `most_looks` or the retries of the commit are used up, what the results' fallback says is done; equality deletes
+// When `most_tries` or the retries of the commit are used up, what the results' fallback says is done; equality deletes
 // fit every state of the table, so that their commit only has to be first once.
 //
 // After an error the results are as they were, and may be committed again. Results that are committed already are not
@@ -42,9 +43,10 @@ struct CommitDeltasOptions {
 // delete of before had deleted them already); an update is one of each, since keys are not looked up one by one. Row
 // ids of updated rows are new: the rows were written before it was known which ones they replace.
 //
-// Errors: InvalidArgument: no result, results of another table or other keys, two with one order number, some of which
-// are committed and some not. CommitConflict: tries are used up. CommitStateUnknown. ValidationFailed: the table's
-// columns or partitioning have changed so that the files do not fit any more. Those of EqualityDeleteConverter.
+// Errors: InvalidArgument: no tries and a fallback that aborts; no result, results of another table or other keys, two
+// with one order number, some of which are committed and some not. CommitConflict: tries are used up.
+// CommitStateUnknown. ValidationFailed: the table's columns or partitioning have changed so that the files do not fit
+// any more. Those of EqualityDeleteConverter.
 Result<RowChange> CommitDeltas(commit::TableSession& session, std::span<const DeltaResult> results,
                                const CommitDeltasOptions& options);
 

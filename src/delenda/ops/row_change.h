@@ -28,6 +28,7 @@ struct RowChange {
   uint64_t bytes_added = 0;             // of data files
   uint64_t rows_converted = 0;          // that delete files deleted and vectors delete now
   uint64_t delete_files_converted = 0;  // that vectors took the place of
+  uint64_t delete_files_added = 0;      // equality deletes
   uint64_t attempts = 1;                // of the last commit
   uint64_t looked_again = 0;  // how often the operation was evaluated anew, since others changed what it had read
 };

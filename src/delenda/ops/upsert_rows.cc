@@ -132,6 +132,7 @@ Result<RowChange> TryUpsertByKeyFiles(const commit::TableSession& session, Keyed
       change.rows_added += static_cast<uint64_t>(written.Count());
       DELENDA_TRY(writer.Write(batch, written, {}));
     }
+    if (options.most_tries == 0) continue;  // the table is not looked at
     std::vector<commit::FileDelete> found;
     const KeyQuery query{.keys = {rows, &rows->keys},
                          .sequence_numbers = nullptr,
@@ -159,8 +160,10 @@ Result<RowChange> UpsertByKeyFiles(commit::TableSession& session, KeyedSource& s
     return deletes ? deletes->Matches(batch) : read::Selection(batch.num_rows());
   };
   if (options.dry_run) return TryUpsertByKeyFiles(session, source, only_deletes, options);
-  const DeltaResult delta = DELENDA_TRY(WriteDeltaFiles(session, source, only_deletes, {}));
-  return CommitDeltas(session, {&delta, 1}, {.branch = options.branch, .key_memory = options.memory_budget});
+  const DeltaResult delta = DELENDA_TRY(WriteDeltaFiles(session, source, only_deletes, {.fallback = options.fallback}));
+  return CommitDeltas(
+      session, {&delta, 1},
+      {.branch = options.branch, .most_tries = options.most_tries, .key_memory = options.memory_budget});
 }
 
 }  // namespace
@@ -170,6 +173,11 @@ Result<RowChange> UpsertRows(commit::TableSession& session, io::FileIO& files, c
     return InvalidArgument(
         "via equality deletes the rows of a key are not counted: a strict upsert goes via positions");
   }
+  if (options.fallback != DeltaFallback::kAbort && options.via != UpsertVia::kEqualityDeletes)
+    return InvalidArgument("an upsert via positions has no equality deletes that could be committed as a fallback");
+  // Before files are written, which CommitDeltas would not take.
+  if (options.most_tries == 0 && options.fallback == DeltaFallback::kAbort)
+    return InvalidArgument("with no tries only equality deletes can be committed, and the fallback is to abort");
   DELENDA_TRY(session.Refresh());
   // Before rows are read: the answers would come late.
   DELENDA_TRY(CheckDeletes(session, options.branch));

@@ -9,6 +9,7 @@
 #include "delenda/base/result.h"
 #include "delenda/commit/table_session.h"
 #include "delenda/io/file_io.h"
+#include "delenda/ops/delta_files.h"
 #include "delenda/ops/row_change.h"
 #include "delenda/write/row_source.h"
 
@@ -31,6 +32,9 @@ struct UpsertOptions {
   std::string delete_when = {};
   bool strict = false;  // a key that is there twice, in the files or among the table's rows, is an error
   UpsertVia via = UpsertVia::kPositions;
+  // Via equality deletes only: CommitDeltasOptions::most_tries, and what is done after them.
+  uint64_t most_tries = kMostLooks;
+  DeltaFallback fallback = DeltaFallback::kAbort;
   bool ignore_unknown_columns = false;
   std::string branch = "main";
   bool dry_run = false;                          // read and check all rows, change nothing
@@ -53,8 +57,9 @@ struct UpsertOptions {
 // rows.
 //
 // `files`: where the rows come from. Errors: those of KeyedSource, of filters and of scanning; InvalidArgument: a
-// NULL in a required column, strict with equality deletes; ValidationFailed: strict, a key with several rows in the
-// table; NotSupported below format version 3; CommitConflict. Nothing is changed then.
+// NULL in a required column, strict with equality deletes, a fallback without them, as CommitDeltas; ValidationFailed:
+// strict, a key with several rows in the table; NotSupported below format version 3; CommitConflict. Nothing is changed
+// then.
 Result<RowChange> UpsertRows(commit::TableSession& session, io::FileIO& files, const UpsertOptions& options);
 
 }  // namespace delenda::ops

@@ -169,7 +169,7 @@ TEST_F(DeltaTable, WhenTriesAreUsedUpItFailsAndLosesNothing) {
       table_.MakePoint(), [&](int n) { ASSERT_TRUE(Append(fmt::format("id,region,s\n9001,us,other {}\n", n))); }, 3);
   auto session = table_.Session(point);
   const auto delta = Delta(session, {Event("c", 9001, "own"), Event("d", 3)});
-  const auto failed = CommitDeltas(session, {&*delta, 1}, {.most_looks = 1});
+  const auto failed = CommitDeltas(session, {&*delta, 1}, {.most_tries = 2});
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().kind(), ErrorKind::kCommitConflict);
   EXPECT_THAT(Values(3), ::testing::SizeIs(1));
@@ -206,7 +206,7 @@ TEST(DeltaFallback, WhenTriesAreUsedUpEqualityDeletesAreCommittedInTheirPartitio
     deltas.push_back(*std::move(delta));
     ApplyEvents(expected, of_worker, key);
   }
-  const auto change = CommitDeltas(session, deltas, {.most_looks = 1});
+  const auto change = CommitDeltas(session, deltas, {.most_tries = 2});
   ASSERT_TRUE(change) << change.error().ToString();
   EXPECT_EQ(Sorted(table.Rows()), Sorted(expected));
   EXPECT_GT(EqualityDeletesOf(table), 0U);
@@ -248,7 +248,7 @@ TEST(DeltaFallback, EqualityDeletesOfUnpartitionedTablesAreThoseThatWereWritten)
                                 {.key = {"id"}, .fallback = DeltaFallback::kCommitEqualityDeletes});
   ASSERT_TRUE(delta) << delta.error().ToString();
   EXPECT_TRUE(delta->deletes_of_spec.empty());
-  const auto change = CommitDeltas(session, {&*delta, 1}, {.most_looks = 0});
+  const auto change = CommitDeltas(session, {&*delta, 1}, {.most_tries = 1});
   ASSERT_TRUE(change) << change.error().ToString();
   EXPECT_EQ(EqualityDeletesOf(table), delta->keys.size());
   auto expected = rows;
@@ -258,6 +258,33 @@ TEST(DeltaFallback, EqualityDeletesOfUnpartitionedTablesAreThoseThatWereWritten)
   const auto again = CommitDeltas(session, {&*delta, 1}, {});
   ASSERT_TRUE(again) << again.error().ToString();
   EXPECT_EQ(again->snapshot_id, change->snapshot_id);
+  EXPECT_EQ(Sorted(table.Rows()), Sorted(expected));
+}
+
+// Nobody asks where the keys are; whoever wants vectors must.
+TEST(DeltaFallback, WithoutTriesEqualityDeletesAreCommittedAtOnce) {
+  TableCopy table("cl_basic");
+  class Unasked final : public KeyPositionResolver {
+   public:
+    Result<std::vector<KeyPositions>> Resolve(const commit::TableSession&, std::span<const KeyQuery>) const override {
+      return InternalError("nobody should ask");
+    }
+  };
+  const Unasked resolver;
+  auto session = table.Session();
+  auto expected = table.Rows();
+  const std::vector<Json> events = {PlainEvent("u", 3, "own"), PlainEvent("c", 9001, "own"), PlainEvent("d", 4)};
+  ApplyEvents(expected, events, {"id"});
+  const auto aborting = WriteDelta(session, table, events, {.key = {"id"}});
+  const auto refused = CommitDeltas(session, {&*aborting, 1}, {.most_tries = 0, .resolver = &resolver});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind(), ErrorKind::kInvalidArgument);
+  const auto delta =
+      WriteDelta(session, table, events, {.key = {"id"}, .fallback = DeltaFallback::kCommitEqualityDeletes});
+  const auto change = CommitDeltas(session, {&*delta, 1}, {.most_tries = 0, .resolver = &resolver});
+  ASSERT_TRUE(change) << change.error().ToString();
+  EXPECT_EQ(change->delete_files_added, 1U);
+  EXPECT_EQ(EqualityDeletesOf(table), 1U);
   EXPECT_EQ(Sorted(table.Rows()), Sorted(expected));
 }
 
