@@ -53,10 +53,13 @@ headers: setup ## Compile every file and every header on its own
 	cmake --preset headers
 	cmake --build --preset headers
 
-races: build ## Eight processes change one table for RACE_SECONDS (60), on each kind of catalog, also while they are killed
+races: build ## Eight processes change one table for RACE_SECONDS (60), on each kind of catalog, also while they are killed; the same with conversions
 	@for options in "" "--kill"; do for catalog in folder sqlite; do \
 	  DELENDA_CLI=$$PWD/build/dev/bin/delenda .venv/bin/python -B tests/race/race.py --catalog $$catalog --seconds $(RACE_SECONDS) $$options || exit 1; \
 	done; done
+	@for options in "--catalog folder" "--catalog folder --partitioned" "--catalog sqlite"; do \
+	  DELENDA_CLI=$$PWD/build/dev/bin/delenda .venv/bin/python -B tests/race/convert_race.py --seconds $(RACE_SECONDS) $$options || exit 1; \
+	done
 
 models: build ## Random operations beside a map of rows, for MODEL_SECONDS (60) on each kind of table
 	DELENDA_MODEL_SECONDS=$(MODEL_SECONDS) build/dev/tests/test_model

@@ -226,14 +226,14 @@ def own_rows(rows: list[dict]) -> dict:
     return found
 
 
-def make_table(table: Table, options) -> list[dict]:
-    """Four data files, each with rows of every worker; the last also has the counters."""
-    table.run("create", "--columns", "id long NOT NULL, owner int, n long, state string", "--key", "id")
+def make_table(table: Table, options, how: tuple = (), rows_per_file: int = ROWS_PER_FILE) -> list[dict]:
+    """Four data files (in each partition), each with rows of every worker; the last also has the counters. `how`: for `create`."""
+    table.run("create", "--columns", "id long NOT NULL, owner int, n long, state string", "--key", "id", *how)
     owned = [{} for _ in range(options.workers)]
     for file in range(FILES):
         rows = []
-        for i in range(ROWS_PER_FILE):
-            key = file * ROWS_PER_FILE + i
+        for i in range(rows_per_file):
+            key = file * rows_per_file + i
             owner = key % options.workers
             owned[owner][key] = (owner, "new")
             rows.append({"id": key, "owner": owner, "n": 0, "state": "new"})
