@@ -77,6 +77,11 @@ class ParquetSource final : public RowSource {
     while (true) {
       if (!reader_) {
         if (next_row_group_ == file_->row_groups().size() || leaves_.empty()) return BatchRef();
+        // One without rows, as of a file that was made of none, need not have a page.
+        if (file_->row_groups()[next_row_group_].num_rows == 0) {
+          ++next_row_group_;
+          continue;
+        }
         reader_ = DELENDA_TRY(file_->Read(next_row_group_++, leaves_, batch_rows_));
       }
       BatchRef batch = DELENDA_TRY(reader_->Next());

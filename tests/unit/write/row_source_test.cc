@@ -4,6 +4,7 @@
 #include <arrow/io/memory.h>
 #include <arrow/ipc/writer.h>
 #include <gtest/gtest.h>
+#include <parquet/arrow/writer.h>
 
 #include "delenda/write/json_rows.h"
 #include "delenda/write/row_conform.h"
@@ -251,6 +252,19 @@ TEST(RowSource, ParquetFilesGiveAllRowsAndMarkUuids) {
   const auto standard = RowSource::Open(*target.io, "-", {.format = RowFormat::kParquet});
   ASSERT_FALSE(standard);
   EXPECT_EQ(standard.error().kind(), ErrorKind::kNotSupported);
+}
+
+// As Arrow writes a table of no rows: a row group whose column chunks have no page.
+TEST(RowSource, ParquetFilesMayHoldRowGroupsWithoutRows) {
+  const auto schema = arrow::schema({arrow::field("i", arrow::int64()), arrow::field("s", arrow::utf8())});
+  const auto sink = *arrow::io::BufferOutputStream::Create();
+  const auto none = *arrow::Table::MakeEmpty(schema);
+  ASSERT_TRUE(::parquet::arrow::WriteTable(*none, arrow::default_memory_pool(), sink).ok());
+  const auto io = io::MakeMemoryFileIO();
+  Put(*io, "/none.parquet", (*sink->Finish())->ToString());
+  const auto batches = ReadRows(*io, "/none.parquet");
+  ASSERT_TRUE(batches) << batches.error().ToString();
+  EXPECT_TRUE(batches->empty());
 }
 
 }  // namespace
