@@ -3,6 +3,7 @@
 from history import (  # fmt: skip
     History, append, convert, create, create_branch, delete, delete_keys, equality_deletes, java, made, merge, nested_equality_deletes,
     spark, spark_append, spark_delete, spark_update, spark_upgrade, sql_catalog, update, upgrade, upsert,
+    upsert_via_equality,
 )
 
 
@@ -112,6 +113,16 @@ def made_rows(first: int, last: int) -> list[dict]:
         ts=lambda id: f"20{20 + id % 3}-02-0{1 + id % 9}T00:00:00.000000Z",
         s=lambda id: None if id % 9 == 0 else f"{chr(97 + id % 3)}{id}",
     )
+
+
+def events(*rows_and_operations) -> list[dict]:
+    """Lists of rows and what happens to them, by turns: u or d in column _op."""
+    pairs = zip(rows_and_operations[::2], rows_and_operations[1::2])
+    return [{**row, "_op": operation} for rows, operation in pairs for row in rows]
+
+
+def deletes_row(row: dict) -> bool:
+    return row["_op"] == "d"
 
 
 def raised(row: dict) -> dict:
@@ -553,6 +564,59 @@ HISTORIES = [
             convert(),
             delete(listed(8, 61), among(8, 61)),
         ],
+    ),  # fmt: skip
+    History(
+        "rows_of_streams_are_found_in_any_partition",
+        [
+            create(REGIONAL, "region"),
+            append(regional(0, 30)),
+            spark_append(regional(30, 60)),
+            # New, replaced, moved to another partition, deleted, deleted but not there, new and deleted at once, and the reverse.
+            upsert_via_equality(
+                events(
+                    regional(60, 70), "u",
+                    [{**row, "s": "replaced"} for row in regional(0, 4) + regional(29, 33)], "u",
+                    [{**row, "region": "moved"} for row in regional(5, 8) + regional(44, 46)], "u",
+                    regional(10, 13) + regional(50, 53) + regional(80, 82) + regional(61, 63), "d",
+                    regional(4, 5), "d",
+                    [{**row, "s": "again"} for row in regional(4, 5) + regional(12, 13)], "u",
+                ),
+                ["id"], "_op = 'd'", deletes_row,
+            ),
+            spark_delete(listed(1, 45, 60), among(1, 45, 60)),
+            upsert_via_equality(events([{**row, "region": None} for row in regional(4, 8)], "u", regional(44, 47) + regional(64, 66), "d", regional(1, 2), "u"), ["id"], "_op = 'd'", deletes_row),  # fmt: skip
+            update(["s = 'u'"], listed(4, 29, 67), among(4, 29, 67), lambda row: {"s": "u"}),
+            spark_update(["s = 's'"], listed(5, 30, 68), among(5, 30, 68), lambda row: {"s": "s"}),
+            upsert_via_equality(events(regional(28, 32) + regional(66, 72), "u", [{**row, "region": "us"} for row in regional(28, 30)], "u", regional(70, 71), "d"), ["id"], "_op = 'd'", deletes_row),  # fmt: skip
+        ],
+    ),  # fmt: skip
+    History(
+        "equality_deletes_of_streams_become_vectors_later",
+        [
+            create(PLAIN, "bucket(2, id)"),
+            spark_append(plain(0, 20)),
+            append(plain(20, 40)),
+            upsert_via_equality(events(plain(40, 45), "u", every(plain(0, 4) + plain(38, 40), v="first"), "u", plain(5, 7) + plain(30, 32) + plain(90, 92) + plain(44, 45), "d"), ["id"], "_op = 'd'", deletes_row, pending=True),  # fmt: skip
+            upsert_via_equality(events(every(plain(2, 6) + plain(41, 43), v="second"), "u", plain(0, 1) + plain(40, 41), "d"), ["id"], "_op = 'd'", deletes_row, pending=True),  # fmt: skip
+            upsert_via_equality(events(every(plain(4, 5) + plain(20, 22), v="third"), "u", plain(42, 43), "d"), ["id"], "_op = 'd'", deletes_row, counts_deleted="at least"),  # fmt: skip
+            upsert_via_equality(events(every(plain(5, 6) + plain(45, 47), v="fourth"), "u", plain(21, 22), "d"), ["id"], "_op = 'd'", deletes_row, pending=True),  # fmt: skip
+            convert(),
+            spark_delete(listed(2, 23, 45), among(2, 23, 45)),
+            update(["v = 'u'"], listed(3, 24, 46), among(3, 24, 46), lambda row: {"v": "u"}),
+        ],
+    ),  # fmt: skip
+    History(
+        "equality_deletes_of_streams_are_read_before_they_are_converted",
+        [
+            create(PLAIN),
+            append(plain(0, 20)),
+            upsert_via_equality(events(plain(20, 25), "u", every(plain(0, 4), v="first"), "u", plain(5, 7) + plain(90, 92) + plain(24, 25), "d"), ["id"], "_op = 'd'", deletes_row, pending=True),  # fmt: skip
+            upsert_via_equality(events(every(plain(2, 6), v=None), "u", plain(0, 1) + plain(20, 21), "d"), ["id"], "_op = 'd'", deletes_row, pending=True),  # fmt: skip
+            spark_append(plain(5, 6) + plain(30, 32)),
+            spark_delete("id = 30", among(30)),
+        ],
+        key=None,  # 5 is there twice
+        faults={"PyIceberg": "does not yet support equality deletes"},
     ),  # fmt: skip
     History(
         "deletes_of_every_kind_of_version_2_become_vectors",
