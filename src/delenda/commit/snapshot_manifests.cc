@@ -35,6 +35,9 @@ struct Removed {
   bool Has(ManifestContent content, const ContentFile& file) const {
     return content == ManifestContent::kData ? data_paths.contains(file.path) : deletes.contains(DeleteKey(file));
   }
+  bool HasAny(ManifestContent content) const {
+    return content == ManifestContent::kData ? !data_paths.empty() : !deletes.empty();
+  }
   size_t size() const { return data_paths.size() + deletes.size(); }
 };
 
@@ -98,7 +101,8 @@ class SnapshotManifests {
       if (manifest.added_files == 0 && manifest.existing_files == 0) continue;
       auto source = std::make_unique<Source>();
       source->parents = &manifest;
-      source->is_touched = removed_.size() > 0 && state_.touched_manifests().contains(i);
+      // Data files that only get another vector stay in their manifests: those need not be read again.
+      source->is_touched = removed_.HasAny(manifest.content) && state_.touched_manifests().contains(i);
       sources_.push_back(std::move(source));
     }
   }

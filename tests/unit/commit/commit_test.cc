@@ -2,9 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
+#include "delenda/iceberg/manifest_list.h"
+#include "delenda/io/counting_file_io.h"
 #include "delenda/io/faulting_file_io.h"
 #include "unit/commit/memory_table.h"
 
@@ -53,6 +56,25 @@ TEST(Commit, ANewVectorTakesThePlaceOfTheOldOne) {
   EXPECT_EQ(Summary(metadata, "total-delete-files"), "1");
   EXPECT_EQ(Summary(metadata, "total-position-deletes"), "3");
   EXPECT_EQ(Summary(metadata, "total-records"), "10");
+}
+
+// The manifest of data files that stay is read to find them, and not again when the one of their vectors is rewritten.
+TEST(Commit, ReadsTheManifestsOfDataFilesOnce) {
+  const auto io = std::make_shared<io::CountingFileIO>(io::MakeMemoryFileIO(), io::CountingFileIO::Detail::kPerPath);
+  MemoryTable table(io);
+  table.Append("a.parquet", 10);
+  table.Commit(table.Delete({{"a.parquet", {3}}}));
+  const auto metadata = table.Metadata();
+  avro::SchemaCache schemas;
+  const auto manifests =
+      iceberg::ReadManifests(*io, *metadata.FindSnapshot(*metadata.current_snapshot_id), schemas).value();
+  const auto data =
+      std::ranges::find(manifests, iceberg::ManifestContent::kData, &iceberg::ManifestFile::content)->path;
+  const Intent intent = table.Delete({{"a.parquet", {7}}});
+  io->Reset();
+  table.Commit(intent);
+  EXPECT_EQ(io->SnapshotOf(data).opens, 1U);
+  EXPECT_THAT(table.Deleted("a.parquet"), ElementsAre(3, 7));
 }
 
 TEST(Commit, DeletingNothingMakesNoSnapshot) {
