@@ -9,6 +9,7 @@
 #include "delenda/commit/intent.h"
 #include "delenda/ops/changed_files.h"
 #include "delenda/plan/scan_task.h"
+#include "delenda/plan/shard.h"
 #include "delenda/read/scan_stream.h"
 
 namespace delenda::ops {
@@ -29,16 +30,18 @@ Result<std::variant<RowChange, commit::LookAgain>> TryDelete(const commit::Table
       session.Plan(options.branch, {.select = {"_file", "_pos"}, .select_all = false, .where = options.where}));
   intent.conflict_filter = plan->filter;
   ChangedFiles changed(*plan);
+  std::vector<plan::FileTask> rest;
   for (const plan::FileTask& task : plan->tasks) {
-    if (IsWholeFile(task)) changed.AddWhole(task.file);
+    if (IsWholeFile(task))
+      changed.AddWhole(task.file);
+    else
+      rest.push_back(task);
   }
-  auto reading = std::make_shared<plan::ScanPlan>(*plan);
-  std::erase_if(reading->tasks, IsWholeFile);
-  if (!reading->tasks.empty()) {
+  if (!rest.empty()) {
+    auto reading = std::make_shared<const plan::ScanPlan>(DELENDA_TRY(plan::PlanOf(*plan, std::move(rest))));
     const auto stream = DELENDA_TRY(read::OpenScan(
         std::move(reading), session.io(), {.threads = session.executor().threads(), .hooks = session.hooks()}));
-    while (const auto batch = DELENDA_TRY(stream->Next()))
-      DELENDA_TRY(changed.Add(static_cast<const arrow::StringArray&>(*batch->column(0)),
+    while (const auto batch = DELENDA_TRY(stream->Next())) DELENDA_TRY(changed.Add(static_cast<const arrow::StringArray&>(*batch->column(0)),
                               static_cast<const arrow::Int64Array&>(*batch->column(1))));
   }
   RowChange change;

@@ -7,41 +7,66 @@
 #include <limits>
 #include <map>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
+#include "delenda/model/partition.h"
 #include "delenda/model/sorted_keys.h"
 #include "delenda/ops/changed_files.h"
 #include "delenda/plan/file_stats.h"
 #include "delenda/plan/scan_task.h"
+#include "delenda/plan/shard.h"
 #include "delenda/read/scan_stream.h"
 
 namespace delenda::ops {
 namespace {
 
-// The tasks of a plan whose data files may hold rows of the query.
-Result<std::vector<plan::FileTask>> TasksFor(const KeyQuery& query, const plan::ScanPlan& plan) {
+// The tasks of a plan that a query has to look at: those of its partition, so that many queries of one partition each
+// do not look at every task.
+class TasksByPartition {
+ public:
+  explicit TasksByPartition(const plan::ScanPlan& plan) {
+    for (const plan::FileTask& task : plan.tasks) {
+      all_.push_back(&task);
+      in_[{.spec_id = task.file.spec_id, .tuple = task.file.partition.get()}].push_back(&task);
+    }
+  }
+
+  std::span<const plan::FileTask* const> For(const KeyQuery& query) const {
+    if (!query.partition) return all_;
+    const auto found = in_.find({.spec_id = query.partition->spec_id, .tuple = query.partition->tuple.get()});
+    if (found == in_.end()) return {};
+    return found->second;
+  }
+
+ private:
+  std::vector<const plan::FileTask*> all_;
+  std::unordered_map<PartitionKey, std::vector<const plan::FileTask*>, PartitionKeyHash> in_;
+};
+
+// The tasks whose data files may hold rows of the query.
+Result<std::vector<plan::FileTask>> TasksFor(const KeyQuery& query, const plan::ScanPlan& plan,
+                                             const TasksByPartition& by_partition) {
   const auto sorted = query.keys->sorted();
   const int64_t highest =
       query.sequence_numbers ? std::ranges::max(*query.sequence_numbers) : std::numeric_limits<int64_t>::max();
   std::map<int32_t, KeyPartitions> keys_in;
   for (const auto& [id, spec] : plan.specs) keys_in.emplace(id, sorted->InPartitionsOf(spec));
   std::vector<plan::FileTask> tasks;
-  for (const plan::FileTask& task : plan.tasks) {
-    const ContentFile& file = task.file;
+  for (const plan::FileTask* task : by_partition.For(query)) {
+    const ContentFile& file = task->file;
     if (file.data_sequence_number >= highest) continue;
-    if (query.partition && (query.partition->spec_id != file.spec_id || !(*query.partition->tuple == *file.partition)))
-      continue;
     const auto partitions = keys_in.find(file.spec_id);
     if (partitions != keys_in.end() && !partitions->second.CouldBeIn(*file.partition)) continue;
     // Plans of one query have been pruned by bounds, and have no metrics.
     if (file.metrics && !sorted->CouldHold(plan::FileStats(file))) continue;
-    if (!task.position_deletes.empty() && !query.allows_position_deletes) {
+    if (!task->position_deletes.empty() && !query.allows_position_deletes) {
       return ValidationFailed(
           "data file {} has position delete files: turn them into deletion vectors first (delenda convert "
           "--position-deletes)",
           file.path);
     }
-    tasks.push_back(task);
+    tasks.push_back(*task);
     // They stay attached, and readers go on to apply them beside the vector.
     tasks.back().equality_deletes.clear();
   }
@@ -62,19 +87,13 @@ Result<std::vector<KeyPositions>> ScanKeyPositionResolver::Resolve(const commit:
     request.with_metrics = true;
   }
   const auto plan = DELENDA_TRY(session.Plan(queries[0].branch, request));
+  const TasksByPartition by_partition(*plan);
   ChangedFiles found(*plan);
   for (const KeyQuery& query : queries) {
     if (query.keys->size() == 0) continue;
-    auto reading = std::make_shared<plan::ScanPlan>();
-    reading->tasks = DELENDA_TRY(TasksFor(query, *plan));
-    if (reading->tasks.empty()) continue;
-    reading->snapshot_id = plan->snapshot_id;
-    reading->schema = plan->schema;
-    reading->specs = plan->specs;
-    reading->columns = plan->columns;
-    reading->filter = plan->filter;
-    reading->name_mapping = plan->name_mapping;
-    reading->deletes = plan->deletes;
+    auto tasks = DELENDA_TRY(TasksFor(query, *plan, by_partition));
+    if (tasks.empty()) continue;
+    auto reading = std::make_shared<const plan::ScanPlan>(DELENDA_TRY(plan::PlanOf(*plan, std::move(tasks))));
     const auto stream = DELENDA_TRY(read::OpenScan(std::move(reading), session.io(),
                                                    {.threads = session.executor().threads(),
                                                     .keys = query.keys,

@@ -7,6 +7,7 @@
 #include "delenda/model/expression.h"
 #include "delenda/model/sorted_keys.h"
 #include "delenda/plan/file_stats.h"
+#include "delenda/plan/shard.h"
 
 namespace delenda::ops {
 namespace {
@@ -79,25 +80,22 @@ Result<bool> AddedKeyCheck::Touches(const std::vector<ContentFile>& added) {
 Result<bool> AddedKeyCheck::HoldsKeys(const std::vector<const ContentFile*>& files,
                                       std::shared_ptr<const read::KeyTable> keys) const {
   const auto sorted = keys->sorted();
-  auto plan = std::make_shared<plan::ScanPlan>();
-  plan->snapshot_id = plan_->snapshot_id;
-  plan->schema = plan_->schema;
-  plan->specs = plan_->specs;
-  plan->name_mapping = plan_->name_mapping;
-  plan->filter = Expr::True();
+  std::vector<plan::FileTask> tasks;
   for (const ContentFile* file : files) {
-    const auto spec = plan->specs.find(file->spec_id);
+    const auto spec = plan_->specs.find(file->spec_id);
     // A partition value may stand for a key column: without the spec it would read as NULL, and the key be missed.
-    if (spec == plan->specs.end()) return true;
+    if (spec == plan_->specs.end()) return true;
     if (!sorted->InPartitionsOf(spec->second).CouldBeIn(*file->partition)) continue;
     if (!sorted->CouldHold(plan::FileStats(*file))) continue;
-    plan::FileTask task;
+    plan::FileTask& task = tasks.emplace_back();
     task.file = *file;
     task.residual = Expr::True();
     task.length = static_cast<uint64_t>(file->file_size);
-    plan->tasks.push_back(std::move(task));
   }
-  if (plan->tasks.empty()) return false;
+  if (tasks.empty()) return false;
+  auto plan = std::make_shared<plan::ScanPlan>(DELENDA_TRY(plan::PlanOf(*plan_, std::move(tasks))));
+  plan->columns.clear();
+  plan->filter = Expr::True();
   const auto stream =
       DELENDA_TRY(read::OpenScan(std::move(plan), session_.io(),
                                  {.threads = session_.executor().threads(), .keys = keys, .hooks = session_.hooks()}));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <queue>
 #include <set>
 #include <string_view>
@@ -30,11 +31,21 @@ uint64_t TaskWeight(const ScanPlan& plan, const FileTask& task) {
   return weight;
 }
 
-template <typename Plan>
-Result<void> CheckIndexes(const Plan& plan, const std::vector<uint32_t>& indexes) {
-  for (const uint32_t index : indexes) {
-    if (index >= plan.deletes.size()) return InternalError("the plan has no delete {}", index);
-  }
+// `deletes`: of a task, or of one state of a changed file.
+template <typename Deletes, typename Use>
+void ForEachIndex(Deletes& deletes, const Use& use) {
+  if (deletes.dv) use(*deletes.dv);
+  for (auto& index : deletes.position_deletes) use(index);
+  for (auto& index : deletes.equality_deletes) use(index);
+}
+
+template <typename Plan, typename Deletes>
+Result<void> CheckIndexes(const Plan& plan, const Deletes& deletes) {
+  std::optional<uint32_t> wrong;
+  ForEachIndex(deletes, [&](uint32_t index) {
+    if (index >= plan.deletes.size()) wrong = index;
+  });
+  if (wrong) return InternalError("the plan has no delete {}", *wrong);
   return {};
 }
 
@@ -50,10 +61,13 @@ class ShardMaker {
     shard.name_mapping = plan.name_mapping;
   }
 
-  void MoveIndex(uint32_t& index) {
-    const auto [known, is_new] = index_in_shard_.try_emplace(index, static_cast<uint32_t>(shard.deletes.size()));
-    if (is_new) shard.deletes.push_back(plan_.deletes[index]);
-    index = known->second;
+  template <typename Deletes>
+  void MoveIndexes(Deletes& deletes) {
+    ForEachIndex(deletes, [&](uint32_t& index) {
+      const auto [known, is_new] = index_in_shard_.try_emplace(index, static_cast<uint32_t>(shard.deletes.size()));
+      if (is_new) shard.deletes.push_back(plan_.deletes[index]);
+      index = known->second;
+    });
   }
 
   void AddKeyFields() {
@@ -71,34 +85,13 @@ class ShardMaker {
   std::unordered_map<uint32_t, uint32_t> index_in_shard_;
 };
 
-ScanPlan MakeShard(const ScanPlan& plan, const std::vector<size_t>& tasks) {
-  ShardMaker maker(plan);
-  maker.shard.snapshot_id = plan.snapshot_id;
-  std::set<std::string_view> files;
-  for (const size_t at : tasks) {
-    files.insert(plan.tasks[at].file.path);
-    FileTask& task = maker.shard.tasks.emplace_back(plan.tasks[at]);
-    if (task.dv) maker.MoveIndex(*task.dv);
-    for (uint32_t& index : task.position_deletes) maker.MoveIndex(index);
-    for (uint32_t& index : task.equality_deletes) maker.MoveIndex(index);
-  }
-  maker.AddKeyFields();
-  maker.shard.metrics.data_files_live = files.size();
-  maker.shard.metrics.delete_files_live = maker.shard.deletes.size();
-  return std::move(maker.shard);
-}
-
 ChangePlan MakeChangeShard(const ChangePlan& plan, const std::vector<size_t>& tasks) {
   ShardMaker maker(plan);
   maker.shard.from_snapshot_id = plan.from_snapshot_id;
   maker.shard.to_snapshot_id = plan.to_snapshot_id;
   for (const size_t at : tasks) {
     ChangeTask& task = maker.shard.tasks.emplace_back(plan.tasks[at]);
-    for (DeleteState* state : {&task.before, &task.after}) {
-      if (state->dv) maker.MoveIndex(*state->dv);
-      for (uint32_t& index : state->position_deletes) maker.MoveIndex(index);
-      for (uint32_t& index : state->equality_deletes) maker.MoveIndex(index);
-    }
+    for (DeleteState* state : {&task.before, &task.after}) maker.MoveIndexes(*state);
   }
   maker.AddKeyFields();
   return std::move(maker.shard);
@@ -129,17 +122,36 @@ Result<std::vector<std::vector<size_t>>> Distribute(const std::vector<uint64_t>&
 
 }  // namespace
 
+Result<ScanPlan> PlanOf(const ScanPlan& plan, std::vector<FileTask> tasks) {
+  ShardMaker maker(plan);
+  maker.shard.snapshot_id = plan.snapshot_id;
+  std::set<std::string_view> files;
+  for (FileTask& task : tasks) {
+    DELENDA_TRY(CheckIndexes(plan, task));
+    maker.MoveIndexes(task);
+    files.insert(task.file.path);
+  }
+  maker.AddKeyFields();
+  maker.shard.metrics.data_files_live = files.size();
+  maker.shard.metrics.delete_files_live = maker.shard.deletes.size();
+  maker.shard.tasks = std::move(tasks);
+  return std::move(maker.shard);
+}
+
 Result<std::vector<ScanPlan>> SplitPlan(const ScanPlan& plan, size_t count) {
   std::vector<uint64_t> weights;
   weights.reserve(plan.tasks.size());
   for (const FileTask& task : plan.tasks) {
-    for (const auto* indexes : {&task.position_deletes, &task.equality_deletes})
-      DELENDA_TRY(CheckIndexes(plan, *indexes));
-    if (task.dv) DELENDA_TRY(CheckIndexes(plan, {*task.dv}));
+    DELENDA_TRY(CheckIndexes(plan, task));
     weights.push_back(TaskWeight(plan, task));
   }
   std::vector<ScanPlan> shards;
-  for (const auto& tasks : DELENDA_TRY(Distribute(weights, count))) shards.push_back(MakeShard(plan, tasks));
+  for (const auto& chosen : DELENDA_TRY(Distribute(weights, count))) {
+    std::vector<FileTask> tasks;
+    tasks.reserve(chosen.size());
+    for (const size_t at : chosen) tasks.push_back(plan.tasks[at]);
+    shards.push_back(DELENDA_TRY(PlanOf(plan, std::move(tasks))));
+  }
   return shards;
 }
 
@@ -147,11 +159,7 @@ Result<std::vector<ChangePlan>> SplitChanges(const ChangePlan& plan, size_t coun
   std::vector<uint64_t> weights;
   weights.reserve(plan.tasks.size());
   for (const ChangeTask& task : plan.tasks) {
-    for (const DeleteState* state : {&task.before, &task.after}) {
-      for (const auto* indexes : {&state->position_deletes, &state->equality_deletes})
-        DELENDA_TRY(CheckIndexes(plan, *indexes));
-      if (state->dv) DELENDA_TRY(CheckIndexes(plan, {*state->dv}));
-    }
+    for (const DeleteState* state : {&task.before, &task.after}) DELENDA_TRY(CheckIndexes(plan, *state));
     weights.push_back(1 + std::min(task.estimated_bytes, kMaxWeight));
   }
   std::vector<ChangePlan> shards;

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <limits>
 #include <utility>
+#include <vector>
+
+#include "delenda/plan/shard.h"
 
 namespace delenda::read {
 namespace {
@@ -43,27 +46,22 @@ Result<void> AddTo(uint64_t& sum, uint64_t rows) {
 Result<CountResult> CountRows(std::shared_ptr<const plan::ScanPlan> plan, std::shared_ptr<io::FileIO> io,
                               ReadOptions options) {
   CountResult result;
-  auto rest = std::make_shared<plan::ScanPlan>();
+  std::vector<plan::FileTask> rest;
   for (const plan::FileTask& task : plan->tasks) {
     if (!IsCountedByMetadata(task, options)) {
-      rest->tasks.push_back(task);
+      rest.push_back(task);
       continue;
     }
     DELENDA_TRY(AddTo(result.rows, DELENDA_TRY(WithContext(LiveRows(*plan, task), "file", task.file.path))));
     ++result.files_by_metadata;
   }
-  result.files_read = rest->tasks.size();
+  result.files_read = rest.size();
   const uint64_t limit = options.limit.value_or(std::numeric_limits<uint64_t>::max());
-  if (!rest->tasks.empty() && result.rows < limit) {
-    rest->snapshot_id = plan->snapshot_id;
-    rest->schema = plan->schema;
-    rest->specs = plan->specs;
-    rest->filter = plan->filter;
-    rest->deletes = plan->deletes;
-    rest->key_fields = plan->key_fields;
-    rest->name_mapping = plan->name_mapping;
+  if (!rest.empty() && result.rows < limit) {
+    auto reading = std::make_shared<plan::ScanPlan>(DELENDA_TRY(plan::PlanOf(*plan, std::move(rest))));
+    reading->columns.clear();
     if (options.limit) options.limit = limit - result.rows;
-    const auto stream = DELENDA_TRY(OpenScan(std::move(rest), std::move(io), std::move(options)));
+    const auto stream = DELENDA_TRY(OpenScan(std::move(reading), std::move(io), std::move(options)));
     while (const auto batch = DELENDA_TRY(stream->Next()))
       DELENDA_TRY(AddTo(result.rows, static_cast<uint64_t>(batch->num_rows())));
   }

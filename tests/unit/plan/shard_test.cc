@@ -29,6 +29,56 @@ std::vector<std::vector<uint64_t>> Lengths(const std::vector<ScanPlan>& shards) 
   return lengths;
 }
 
+TEST(PlanOf, HasTheDeletesThatItsTasksNeedAndNoOthers) {
+  ScanPlan plan;
+  plan.snapshot_id = 7;
+  plan.columns.resize(2);
+  for (const char* path : {"d0", "d1", "d2"}) plan.deletes.emplace_back().path = path;
+  plan.deletes[0].equality_ids = {4};
+  plan.deletes[1].equality_ids = {5};
+  plan.key_fields = {{4, {}}, {5, {}}};
+  plan.tasks = {TaskOf(1), TaskOf(2)};
+  plan.tasks[0].dv = 2;
+  plan.tasks[1].equality_deletes = {0, 2};
+  plan.warnings = {"of the whole"};
+
+  const auto both = PlanOf(plan, plan.tasks);
+  ASSERT_TRUE(both) << both.error().ToString();
+  ASSERT_EQ(both->deletes.size(), 2U);
+  EXPECT_EQ(both->deletes[0].path, "d2");
+  EXPECT_EQ(both->deletes[1].path, "d0");
+  EXPECT_EQ(both->tasks[0].dv, 0U);
+  EXPECT_EQ(both->tasks[1].equality_deletes, (std::vector<uint32_t>{1, 0}));
+  EXPECT_TRUE(both->key_fields.contains(4));
+  EXPECT_FALSE(both->key_fields.contains(5));
+  EXPECT_EQ(both->snapshot_id, 7);
+  EXPECT_EQ(both->columns.size(), 2U);
+  EXPECT_EQ(both->metrics.data_files_live, 2U);
+  EXPECT_EQ(both->metrics.delete_files_live, 2U);
+
+  // Tasks that the plan does not have, as of files that were added since.
+  const auto other = PlanOf(plan, {TaskOf(9)});
+  ASSERT_TRUE(other) << other.error().ToString();
+  EXPECT_TRUE(other->deletes.empty());
+  EXPECT_EQ(other->tasks.size(), 1U);
+}
+
+TEST(PlanOf, RefusesADeleteThatThePlanDoesNotHave) {
+  ScanPlan plan;
+  plan.deletes.resize(2);
+  for (int kind = 0; kind < 3; ++kind) {
+    FileTask task = TaskOf(1);
+    if (kind == 0) task.dv = 2;
+    if (kind == 1) task.position_deletes = {0, 2, 1};
+    if (kind == 2) task.equality_deletes = {2};
+    const auto refused = PlanOf(plan, {task});
+    ASSERT_FALSE(refused) << kind;
+    EXPECT_EQ(refused.error().kind(), ErrorKind::kInternal);
+    plan.tasks = {task};
+    EXPECT_EQ(SplitPlan(plan, 1).error().kind(), ErrorKind::kInternal) << kind;
+  }
+}
+
 TEST(SplitPlan, GivesTheHeaviestTaskToTheLightestShard) {
   ScanPlan plan;
   for (const uint64_t bytes : {10, 50, 30, 20}) plan.tasks.push_back(TaskOf(bytes));
