@@ -48,7 +48,7 @@ bool IsPartitionValue(const Type& type, const Datum& value) {
     case TypeKind::kDouble: return std::holds_alternative<double>(value);
     case TypeKind::kString: return text != nullptr && IsValidUtf8(*text);
     case TypeKind::kBinary: return text != nullptr;
-    case TypeKind::kUuid: return text != nullptr && text->size() == 16;
+    case TypeKind::kUuid:
     case TypeKind::kFixed: return text != nullptr && text->size() == static_cast<size_t>(type.length());
     case TypeKind::kDecimal: {
       const auto* unscaled = std::get_if<Int128>(&value);

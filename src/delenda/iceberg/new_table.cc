@@ -36,9 +36,8 @@ constexpr std::array<std::string_view, 11> kReservedColumns = {"_file",
                                                                "_commit_timestamp"};
 
 bool NeedsVersion3(const Type& type) {
-  return type.kind() == TypeKind::kTimestampNs || type.kind() == TypeKind::kTimestampTzNs ||
-         type.kind() == TypeKind::kUnknown || type.kind() == TypeKind::kVariant || type.kind() == TypeKind::kGeometry ||
-         type.kind() == TypeKind::kGeography;
+  return type.is_nanos() || type.kind() == TypeKind::kUnknown || type.kind() == TypeKind::kVariant ||
+         type.kind() == TypeKind::kGeometry || type.kind() == TypeKind::kGeography;
 }
 
 int32_t HighestId(const std::vector<Field>& fields) {
@@ -67,9 +66,8 @@ Result<void> CheckIdentifiers(const Schema& schema) {
     const Type& type = path.back()->type;
     if (type.is_nested() || type.is_float())
       return InvalidArgument("'{}' can't be a key: it is of type {}", name, type.ToString());
+    if (!HasOneValueARow(path)) return InvalidArgument("'{}' can't be a key: it lies within a list or map", name);
     for (const Field* field : path) {
-      if (field != path.back() && field->type.kind() != TypeKind::kStruct)
-        return InvalidArgument("'{}' can't be a key: it lies within a list or map", name);
       if (!field->required)
         return InvalidArgument("'{}' can't be a key: '{}' is optional; make it NOT NULL", name, field->name);
     }
@@ -114,11 +112,7 @@ Result<Schema> WithIdentifiers(const Schema& schema, const std::vector<std::stri
   std::set<int32_t> required;
   for (const std::string& column : columns) {
     const Schema::Path path = schema.FindByName(column);
-    if (path.empty()) {
-      std::string known;
-      for (const Field& field : schema.fields()) known += (known.empty() ? "" : ", ") + field.name;
-      return NotFound("key: there is no column '{}': columns are {}", column, known);
-    }
+    if (path.empty()) return NotFound("key: there is no column '{}': columns are {}", column, schema.ColumnNames());
     if (std::ranges::find(identifiers, path.back()->id) == identifiers.end()) identifiers.push_back(path.back()->id);
     for (const Field* field : path) required.insert(field->id);
   }

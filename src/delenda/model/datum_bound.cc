@@ -144,8 +144,10 @@ Result<Bytes> DatumToBound(const Type& type, const Datum& datum) {
     case TypeKind::kUuid:
     case TypeKind::kFixed: {
       const auto* value = std::get_if<std::string>(&datum);
-      if (value == nullptr || (type.kind() == TypeKind::kUuid && value->size() != 16)) return mismatch();
-      if (type.kind() == TypeKind::kFixed && value->size() != static_cast<size_t>(type.length())) return mismatch();
+      if (value == nullptr) return mismatch();
+      if ((type.kind() == TypeKind::kUuid || type.kind() == TypeKind::kFixed) &&
+          value->size() != static_cast<size_t>(type.length()))
+        return mismatch();
       writer.Write(AsBytes(*value));
       break;
     }

@@ -120,8 +120,8 @@ std::optional<int64_t> TakeZone(TextCursor* cursor) {
 }
 
 Result<Datum> TimestampFromText(const Type& type, std::string_view text) {
-  const bool zoned = type.kind() == TypeKind::kTimestampTz || type.kind() == TypeKind::kTimestampTzNs;
-  const bool nanos = type.kind() == TypeKind::kTimestampNs || type.kind() == TypeKind::kTimestampTzNs;
+  const bool zoned = type.is_zoned();
+  const bool nanos = type.is_nanos();
   const std::string_view expected =
       zoned ? "YYYY-MM-DD[THH:MM[:SS[.f]][Z or +hh:mm]]" : "YYYY-MM-DD[THH:MM[:SS[.f]]] without a zone";
   TextCursor cursor(text);

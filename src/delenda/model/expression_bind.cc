@@ -179,15 +179,13 @@ bool Accepts(const Type& type, ParsedLiteral::Kind literal) {
   const TypeKind kind = type.kind();
   const bool number =
       kind == TypeKind::kInt || kind == TypeKind::kLong || kind == TypeKind::kDecimal || type.is_float();
-  const bool timestamp = kind == TypeKind::kTimestamp || kind == TypeKind::kTimestampTz ||
-                         kind == TypeKind::kTimestampNs || kind == TypeKind::kTimestampTzNs;
   switch (literal) {
     case ParsedLiteral::Kind::kNumber: return number;
     case ParsedLiteral::Kind::kText: return true;
     case ParsedLiteral::Kind::kBoolean: return kind == TypeKind::kBoolean;
     case ParsedLiteral::Kind::kNull: return true;
-    case ParsedLiteral::Kind::kDate: return kind == TypeKind::kDate || timestamp;
-    case ParsedLiteral::Kind::kTimestamp: return kind == TypeKind::kDate || timestamp;
+    case ParsedLiteral::Kind::kDate: return kind == TypeKind::kDate || type.is_timestamp();
+    case ParsedLiteral::Kind::kTimestamp: return kind == TypeKind::kDate || type.is_timestamp();
     case ParsedLiteral::Kind::kHex: return kind == TypeKind::kBinary || kind == TypeKind::kFixed;
   }
   return false;
@@ -267,14 +265,11 @@ class FilterBinder {
     const Schema::Path path = schema_.FindByName(parsed.name);
     if (path.empty()) return NoSuchColumn(parsed.name, parsed.at, schema_);
     BoundColumn column{.field_id = path.back()->id, .type = path.back()->type, .name = FullName(path), .path = {}};
-    for (size_t i = 0; i < path.size(); ++i) {
-      column.path.push_back(path[i]->id);
-      if (i + 1 < path.size() && path[i]->type.kind() != TypeKind::kStruct) {
-        return NotSupported(
-            "filter, at byte {}: column '{}' lies inside a list or map, which a filter cannot look into", parsed.at,
-            column.name);
-      }
+    if (!HasOneValueARow(path)) {
+      return NotSupported("filter, at byte {}: column '{}' lies inside a list or map, which a filter cannot look into",
+                          parsed.at, column.name);
     }
+    for (const Field* field : path) column.path.push_back(field->id);
     if (op == Op::kIsNull || op == Op::kNotNull) return Expr::Leaf(op, std::move(column), {});
     const TypeKind kind = column.type.kind();
     const bool comparable = !column.type.is_nested() && kind != TypeKind::kVariant && kind != TypeKind::kGeometry &&

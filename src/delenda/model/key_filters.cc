@@ -115,8 +115,7 @@ ExprRef Pin(const BoundColumn& column, const Transform& transform, const Datum& 
         TruncationLength(column.type, std::get<std::string>(value)) < static_cast<size_t>(transform.parameter());
     return Expr::Leaf(whole ? Op::kEqual : Op::kStartsWith, column, {value});
   }
-  if (kind == Kind::kTruncate && column.type.kind() == TypeKind::kInt && transform.parameter() > (1 << 30))
-    return Expr::True();  // as in model/projection.cc
+  if (kind == Kind::kTruncate && TruncateOverflows(column.type, transform.parameter())) return Expr::True();
   if (const auto range = SourceRangeOf(transform, column.type, value))
     return Expr::And(
         {Expr::Leaf(Op::kGreaterEqual, column, {range->lowest}), Expr::Leaf(Op::kLessEqual, column, {range->highest})});

@@ -78,15 +78,10 @@ class PartitionParser {
 
   Result<PartitionField> MakeField(const std::string& column, const std::string& transform, std::string_view suffix) {
     const Schema::Path path = schema_.FindByName(column);
-    if (path.empty()) {
-      std::string known;
-      for (const Field& field : schema_.fields()) known += (known.empty() ? "" : ", ") + field.name;
-      return NotFound("partitioning: there is no column '{}': columns are {}", column, known);
-    }
-    for (size_t i = 0; i + 1 < path.size(); ++i) {
-      if (path[i]->type.kind() != TypeKind::kStruct)
-        return InvalidArgument("partitioning: '{}' lies within a list or map, which has many values for a row", column);
-    }
+    if (path.empty())
+      return NotFound("partitioning: there is no column '{}': columns are {}", column, schema_.ColumnNames());
+    if (!HasOneValueARow(path))
+      return InvalidArgument("partitioning: '{}' lies within a list or map, which has many values for a row", column);
     auto parsed = Transform::Parse(transform);
     if (!parsed) return InvalidArgument("partitioning: {}", parsed.error().message());
     const Type& type = path.back()->type;

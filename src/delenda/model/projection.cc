@@ -105,9 +105,7 @@ class LeafProjection {
   // truncate on int, long or decimal.
   ExprRef ProjectTruncated() const {
     const int32_t width = transform_.parameter();
-    // Java adds the width to the remainder in 32 bits before it takes the remainder again, which overflows for such
-    // widths: what files hold is then anyone's guess.
-    if (source_.kind() == TypeKind::kInt && width > (1 << 30)) return Expr::True();
+    if (TruncateOverflows(source_, width)) return Expr::True();
     if (leaf_.op == Op::kEqual || leaf_.op == Op::kIn) {
       auto values = Transformed();
       if (!values) return Expr::True();

@@ -102,9 +102,7 @@ std::optional<bool> Decide(const Expr& leaf, const Transform& transform, const T
     }
     return DecideByPrefix(leaf, *prefix);
   }
-  // (For such widths on int columns see ProjectInclusive.)
-  if (kind == Kind::kTruncate && source.kind() == TypeKind::kInt && transform.parameter() > (1 << 30))
-    return std::nullopt;
+  if (kind == Kind::kTruncate && TruncateOverflows(source, transform.parameter())) return std::nullopt;
   const auto range = SourceRangeOf(transform, source, stored);
   return range ? DecideByRange(leaf, *range) : std::nullopt;
 }

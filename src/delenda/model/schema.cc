@@ -99,10 +99,8 @@ Result<Schema> Schema::Select(const std::vector<std::string>& names) const {
       }
     }
     if (loose_matches != 1) {
-      std::string known;
-      for (const Field& field : fields()) known += (known.empty() ? "" : ", ") + field.name;
-      if (loose_matches > 1) return InvalidArgument("column '{}' is ambiguous: columns are {}", name, known);
-      return NotFound("no column '{}': columns are {}", name, known);
+      if (loose_matches > 1) return InvalidArgument("column '{}' is ambiguous: columns are {}", name, ColumnNames());
+      return NotFound("no column '{}': columns are {}", name, ColumnNames());
     }
     selected.push_back(*match);
   }
@@ -116,10 +114,22 @@ Result<Schema> Schema::Select(const std::vector<std::string>& names) const {
   return Make(id_, std::move(selected), std::move(kept_identifiers));
 }
 
+std::string Schema::ColumnNames() const {
+  std::string names;
+  for (const Field& field : fields()) names += (names.empty() ? "" : ", ") + field.name;
+  return names;
+}
+
 std::string FullName(const Schema::Path& path) {
   std::string name;
   for (const Field* field : path) name += (name.empty() ? "" : ".") + field->name;
   return name;
+}
+
+bool HasOneValueARow(const Schema::Path& path) {
+  return std::all_of(path.begin(), path.end(), [&](const Field* field) {
+    return field == path.back() || field->type.kind() == TypeKind::kStruct;
+  });
 }
 
 }  // namespace delenda

@@ -18,9 +18,7 @@ std::optional<SortedValues> TransformedValues(const SortedKeys::Column& key, con
   if (kind == Kind::kVoid || kind == Kind::kUnknown || !TransformTakes(kind, source)) return std::nullopt;
   if (!LiteralsKeepMeaning(key.column.type, source)) return std::nullopt;
   if (kind == Kind::kIdentity) return key.values;
-  // As for filters (model/projection.cc): what Java stores for such widths is anyone's guess.
-  if (kind == Kind::kTruncate && source.kind() == TypeKind::kInt && transform.parameter() > (1 << 30))
-    return std::nullopt;
+  if (kind == Kind::kTruncate && TruncateOverflows(source, transform.parameter())) return std::nullopt;
   std::vector<Datum> transformed;
   transformed.reserve(key.values.size() + 1);
   if (key.values.has_null()) transformed.emplace_back();

@@ -35,20 +35,14 @@ bool HasParameter(Transform::Kind kind) {
   return kind == Transform::Kind::kBucket || kind == Transform::Kind::kTruncate;
 }
 
-bool IsZonedOrPlainTimestamp(TypeKind kind) {
-  return kind == TypeKind::kTimestamp || kind == TypeKind::kTimestampTz || kind == TypeKind::kTimestampNs ||
-         kind == TypeKind::kTimestampTzNs;
+int64_t UnitsPerDay(const Type& type) {
+  return type.kind() == TypeKind::kDate ? 1 : type.is_nanos() ? kNanosPerDay : kMicrosPerDay;
 }
-bool IsNanoTimestamp(TypeKind kind) { return kind == TypeKind::kTimestampNs || kind == TypeKind::kTimestampTzNs; }
-
-int64_t UnitsPerDay(TypeKind kind) {
-  return kind == TypeKind::kDate ? 1 : IsNanoTimestamp(kind) ? kNanosPerDay : kMicrosPerDay;
-}
-int64_t UnitsPerHour(TypeKind kind) { return IsNanoTimestamp(kind) ? kNanosPerHour : kMicrosPerHour; }
+int64_t UnitsPerHour(const Type& type) { return type.is_nanos() ? kNanosPerHour : kMicrosPerHour; }
 
 uint32_t HashOfInteger(const Type& source, int64_t value) {
   // Nanoseconds hash as microseconds, so that a widened timestamp stays in its bucket.
-  uint64_t hashed = static_cast<uint64_t>(IsNanoTimestamp(source.kind()) ? FloorDiv(value, 1000) : value);
+  uint64_t hashed = static_cast<uint64_t>(source.is_nanos() ? FloorDiv(value, 1000) : value);
   if constexpr (std::endian::native == std::endian::big) hashed = std::byteswap(hashed);
   return Murmur3Hash32(std::as_bytes(std::span(&hashed, 1)));
 }
@@ -58,8 +52,8 @@ int64_t BucketOfHash(const Transform& transform, uint32_t hash) {
 }
 
 int64_t CalendarValue(Transform::Kind kind, const Type& source, int64_t value) {
-  if (kind == Transform::Kind::kHour) return FloorDiv(value, UnitsPerHour(source.kind()));
-  const int64_t days = FloorDiv(value, UnitsPerDay(source.kind()));
+  if (kind == Transform::Kind::kHour) return FloorDiv(value, UnitsPerHour(source));
+  const int64_t days = FloorDiv(value, UnitsPerDay(source));
   if (kind == Transform::Kind::kDay) return days;
   const CivilDate date = CivilFromDays(days);
   return kind == Transform::Kind::kYear ? date.year - 1970 : (date.year - 1970) * 12 + date.month - 1;
@@ -163,17 +157,15 @@ bool TransformTakes(Transform::Kind kind, const Type& source) {
     case Transform::Kind::kIdentity: return !source.is_nested();
     case Transform::Kind::kVoid: return true;
     case Transform::Kind::kBucket:
-      return type == TypeKind::kInt || type == TypeKind::kLong || type == TypeKind::kDecimal ||
-             type == TypeKind::kDate || type == TypeKind::kTime || IsZonedOrPlainTimestamp(type) ||
-             type == TypeKind::kString || type == TypeKind::kUuid || type == TypeKind::kFixed ||
-             type == TypeKind::kBinary;
+      return source.is_integral() || type == TypeKind::kDecimal || type == TypeKind::kString ||
+             type == TypeKind::kUuid || type == TypeKind::kFixed || type == TypeKind::kBinary;
     case Transform::Kind::kTruncate:
       return type == TypeKind::kInt || type == TypeKind::kLong || type == TypeKind::kDecimal ||
              type == TypeKind::kString || type == TypeKind::kBinary;
     case Transform::Kind::kYear:
     case Transform::Kind::kMonth:
-    case Transform::Kind::kDay: return type == TypeKind::kDate || IsZonedOrPlainTimestamp(type);
-    case Transform::Kind::kHour: return IsZonedOrPlainTimestamp(type);
+    case Transform::Kind::kDay: return type == TypeKind::kDate || source.is_timestamp();
+    case Transform::Kind::kHour: return source.is_timestamp();
     case Transform::Kind::kUnknown: return false;
   }
   return false;
@@ -217,6 +209,10 @@ int64_t TruncatedStored(const Type& source, int64_t value, int32_t width) {
   const uint64_t stored = static_cast<uint64_t>(value) - static_cast<uint64_t>(rest < 0 ? rest + width : rest);
   return source.kind() == TypeKind::kInt ? static_cast<int32_t>(static_cast<uint32_t>(stored))
                                          : static_cast<int64_t>(stored);
+}
+
+bool TruncateOverflows(const Type& source, int32_t width) {
+  return source.kind() == TypeKind::kInt && width > (1 << 30);
 }
 
 std::optional<int64_t> WrappedPartition(const Type& source, int32_t width) {
@@ -265,9 +261,9 @@ std::optional<SourceRange> SourceRangeOf(const Transform& transform, const Type&
   const int64_t first = MayBeOneTooHigh(transform.kind(), source) && *value <= 0 ? *value - 1 : *value;
   const int64_t behind = *value + 1;
   const auto start = [&](int64_t partition) -> Int128 {
-    const auto units_per_day = static_cast<Int128>(UnitsPerDay(source.kind()));
+    const auto units_per_day = static_cast<Int128>(UnitsPerDay(source));
     switch (transform.kind()) {
-      case Transform::Kind::kHour: return static_cast<Int128>(partition) * UnitsPerHour(source.kind());
+      case Transform::Kind::kHour: return static_cast<Int128>(partition) * UnitsPerHour(source);
       case Transform::Kind::kDay: return partition * units_per_day;
       case Transform::Kind::kMonth: {
         const int64_t year = FloorDiv(partition, 12);

@@ -34,6 +34,9 @@ Int128 TruncatedExact(Int128 value, int32_t width);
 // As Java stores it: in the 32 or 64 bits of an int or long, so that what lies below the least multiple wraps to the
 // top.
 int64_t TruncatedStored(const Type& source, int64_t value, int32_t width);
+// Java adds the width to the remainder in 32 bits before it takes the remainder again, which overflows for such widths
+// on an int column: what files hold is then anyone's guess.
+bool TruncateOverflows(const Type& source, int32_t width);
 // The stored value of the wrapped partition of truncate on an int or long column, if there is one.
 std::optional<int64_t> WrappedPartition(const Type& source, int32_t width);
 

@@ -63,9 +63,19 @@ class Type {
   TypeKind kind() const { return kind_; }
   bool is_nested() const { return kind_ >= TypeKind::kStruct; }
   bool is_float() const { return kind_ == TypeKind::kFloat || kind_ == TypeKind::kDouble; }
-  int precision() const { return first_; }  // decimal
-  int scale() const { return second_; }     // decimal
-  int length() const { return first_; }     // fixed
+  // With and without zone, of micro- and nanoseconds.
+  bool is_timestamp() const { return kind_ >= TypeKind::kTimestamp && kind_ <= TypeKind::kTimestampTzNs; }
+  // Instants, not wall-clock times.
+  bool is_zoned() const { return kind_ == TypeKind::kTimestampTz || kind_ == TypeKind::kTimestampTzNs; }
+  bool is_nanos() const { return kind_ == TypeKind::kTimestampNs || kind_ == TypeKind::kTimestampTzNs; }
+  // Values are integers of up to 64 bits: int, long, and dates, times and timestamps as counts.
+  bool is_integral() const {
+    return kind_ == TypeKind::kInt || kind_ == TypeKind::kLong || kind_ == TypeKind::kDate ||
+           kind_ == TypeKind::kTime || is_timestamp();
+  }
+  int precision() const { return first_; }                               // decimal
+  int scale() const { return second_; }                                  // decimal
+  int length() const { return kind_ == TypeKind::kUuid ? 16 : first_; }  // bytes of fixed and uuid
   // Struct: its fields. List: the element. Map: key, value. Else empty.
   const std::vector<Field>& fields() const;
 
@@ -115,6 +125,8 @@ class Schema {
   Path FindById(int32_t id) const;
   // Exact name first; else a name equal but for ASCII case, if there is just one.
   Path FindByName(std::string_view dotted_name) const;
+  // "id, region, v": the top-level columns, for messages.
+  std::string ColumnNames() const;
 
   // The top-level columns of these names, in this order (each exact, else case-insensitive). NotFound names the column
   // and those there are.
@@ -128,5 +140,7 @@ class Schema {
 
 // Names like "a.b", for messages and --where.
 std::string FullName(const Schema::Path& path);
+// A row has one value of the field: no list or map lies above it.
+bool HasOneValueARow(const Schema::Path& path);
 
 }  // namespace delenda

@@ -128,16 +128,16 @@ class ValueParser {
   Result<ValueNodeRef> Column(const FilterToken& name) {
     const auto path = schema_.FindByName(name.text);
     if (path.empty()) return InvalidArgument("value, at byte {}: there is no column '{}'", name.at, name.text);
+    if (!HasOneValueARow(path)) {
+      return InvalidArgument("value, at byte {}: '{}' lies in a list or map: a row has no single value of it", name.at,
+                             name.text);
+    }
     auto node = std::make_shared<ValueNode>();
     node->kind = ValueNode::Kind::kColumn;
     node->name = path[0]->name;
     for (size_t i = 1; i < path.size(); ++i) {
-      const Type& parent = path[i - 1]->type;
-      if (parent.kind() != TypeKind::kStruct) {
-        return InvalidArgument("value, at byte {}: '{}' lies in a list or map: a row has no single value of it",
-                               name.at, name.text);
-      }
-      node->fields.push_back(static_cast<int>(path[i] - parent.fields().data()));
+      const auto& siblings = path[i - 1]->type.fields();
+      node->fields.push_back(static_cast<int>(path[i] - siblings.data()));
     }
     if (std::ranges::find(columns_, node->name) == columns_.end()) columns_.push_back(node->name);
     return node;

@@ -8,13 +8,10 @@ namespace {
 
 std::optional<KeyField> FindKeyField(const Schema& schema, int32_t id) {
   const Schema::Path path = schema.FindById(id);
-  if (path.empty()) return std::nullopt;
+  // Lists and maps hold no keys.
+  if (path.empty() || !HasOneValueARow(path)) return std::nullopt;
   KeyField key{.column = *path.front(), .path = {}, .type = path.back()->type};
-  for (const Field* field : path) {
-    if (field != path.back() && field->type.kind() != TypeKind::kStruct)
-      return std::nullopt;  // lists and maps hold no keys
-    key.path.push_back(field->id);
-  }
+  for (const Field* field : path) key.path.push_back(field->id);
   key.column.required = false;
   return key;
 }

@@ -40,7 +40,7 @@ Result<std::shared_ptr<arrow::DataType>> ToArrowType(const Type& type) {
     case TypeKind::kTimestampNs: return arrow::timestamp(arrow::TimeUnit::NANO);
     case TypeKind::kTimestampTzNs: return arrow::timestamp(arrow::TimeUnit::NANO, "UTC");
     case TypeKind::kString: return arrow::utf8();
-    case TypeKind::kUuid: return arrow::fixed_size_binary(16);
+    case TypeKind::kUuid:
     case TypeKind::kFixed:
       if (type.length() < 0) break;
       return arrow::fixed_size_binary(type.length());

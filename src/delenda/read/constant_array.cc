@@ -37,8 +37,8 @@ Result<ScalarRef> BinaryScalar(const Type& type, const std::shared_ptr<arrow::Da
   if (type.kind() == TypeKind::kString) return std::make_shared<arrow::StringScalar>(value);
   std::shared_ptr<arrow::Buffer> buffer = arrow::Buffer::FromString(value);
   if (type.kind() == TypeKind::kBinary) return std::make_shared<arrow::BinaryScalar>(std::move(buffer));
-  const size_t length = type.kind() == TypeKind::kUuid ? 16 : static_cast<size_t>(type.length());
-  if (value.size() != length) return Corrupt("a value of {} bytes for type {}", value.size(), type.ToString());
+  if (value.size() != static_cast<size_t>(type.length()))
+    return Corrupt("a value of {} bytes for type {}", value.size(), type.ToString());
   return std::make_shared<arrow::FixedSizeBinaryScalar>(std::move(buffer), arrow_type);
 }
 

@@ -16,30 +16,16 @@
 namespace delenda::read {
 namespace {
 
-bool IsIntegerLike(TypeKind kind) {
-  switch (kind) {
-    case TypeKind::kInt:
-    case TypeKind::kLong:
-    case TypeKind::kDate:
-    case TypeKind::kTime:
-    case TypeKind::kTimestamp:
-    case TypeKind::kTimestampTz:
-    case TypeKind::kTimestampNs:
-    case TypeKind::kTimestampTzNs: return true;
-    default: return false;
-  }
-}
-
 // Types by which a writer may tell rows apart.
-bool IsKeyType(TypeKind kind) {
-  switch (kind) {
+bool IsKeyType(const Type& type) {
+  switch (type.kind()) {
     case TypeKind::kBoolean:
     case TypeKind::kDecimal:
     case TypeKind::kString:
     case TypeKind::kUuid:
     case TypeKind::kFixed:
     case TypeKind::kBinary: return true;
-    default: return IsIntegerLike(kind);
+    default: return type.is_integral();
   }
 }
 
@@ -109,7 +95,7 @@ Result<KeyTable> KeyTable::Make(std::vector<plan::KeyField> fields, uint64_t mem
     if (key.type.is_nested()) return InternalError("key column {} is a {}", key.column.name, key.type.ToString());
     table.fields_.push_back(CutDown(key.column, {key.path}));
   }
-  table.single_integer_ = fields.size() == 1 && IsIntegerLike(fields[0].type.kind());
+  table.single_integer_ = fields.size() == 1 && fields[0].type.is_integral();
   table.keys_ = std::move(fields);
   if (table.single_integer_)
     table.GrowSlots();
@@ -123,20 +109,15 @@ Result<KeyTable> KeyTable::ForColumns(const Schema& schema, const std::vector<st
   std::vector<plan::KeyField> fields;
   for (const std::string& name : names) {
     const Schema::Path path = schema.FindByName(name);
-    if (path.empty()) {
-      std::string known;
-      for (const Field& field : schema.fields()) known += (known.empty() ? "" : ", ") + field.name;
-      return NotFound("no key column '{}': columns are {}", name, known);
+    if (path.empty()) return NotFound("no key column '{}': columns are {}", name, schema.ColumnNames());
+    if (!HasOneValueARow(path)) {
+      return InvalidArgument("column '{}' lies in a list or map: a row has several of its values, so it is no key",
+                             name);
     }
     plan::KeyField key{.column = *path.front(), .path = {}, .type = path.back()->type};
-    for (const Field* field : path) {
-      if (field != path.back() && field->type.kind() != TypeKind::kStruct)
-        return InvalidArgument("column '{}' lies in a {}: a row has several of its values, so it is no key", name,
-                               field->type.ToString());
-      key.path.push_back(field->id);
-    }
+    for (const Field* field : path) key.path.push_back(field->id);
     // Equal keys must be equal rows to every engine: -0.0 and 0.0 are not.
-    if (!IsKeyType(key.type.kind()))
+    if (!IsKeyType(key.type))
       return InvalidArgument("column '{}' is a {}: keys are not matched by it", name, key.type.ToString());
     if (std::ranges::any_of(fields, [&](const plan::KeyField& other) { return other.path == key.path; }))
       return InvalidArgument("key column '{}' is named twice", name);

@@ -32,7 +32,7 @@ bool SameUnits(const Type& table, const arrow::DataType& stored) {
     case TypeKind::kTimestampTz:
     case TypeKind::kTimestampNs:
     case TypeKind::kTimestampTzNs: {
-      const bool nanos = table.kind() == TypeKind::kTimestampNs || table.kind() == TypeKind::kTimestampTzNs;
+      const bool nanos = table.is_nanos();
       return stored.id() == arrow::Type::TIMESTAMP && static_cast<const arrow::TimestampType&>(stored).unit() ==
                                                           (nanos ? arrow::TimeUnit::NANO : arrow::TimeUnit::MICRO);
     }

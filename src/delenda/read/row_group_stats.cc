@@ -58,7 +58,7 @@ std::optional<Datum> DecodeBound(const Type& table, const FileLeaf& file, ::parq
     case TypeKind::kTimestampTz:
     case TypeKind::kTimestampNs:
     case TypeKind::kTimestampTzNs: {
-      const bool nanos = table.kind() == TypeKind::kTimestampNs || table.kind() == TypeKind::kTimestampTzNs;
+      const bool nanos = table.is_nanos();
       const auto unit = nanos ? arrow::TimeUnit::NANO : arrow::TimeUnit::MICRO;
       if (stored != arrow::Type::TIMESTAMP || static_cast<const arrow::TimestampType&>(*file.type).unit() != unit)
         break;

@@ -19,11 +19,6 @@ bool IsIntegerUpTo32(arrow::Type::type id) {
 
 bool IsVariableBytes(arrow::Type::type id) { return id == arrow::Type::STRING || id == arrow::Type::BINARY; }
 
-bool IsTimestampKind(TypeKind kind) {
-  return kind == TypeKind::kTimestamp || kind == TypeKind::kTimestampTz || kind == TypeKind::kTimestampNs ||
-         kind == TypeKind::kTimestampTzNs;
-}
-
 std::shared_ptr<arrow::Array> Relabel(const std::shared_ptr<arrow::Array>& array,
                                       const std::shared_ptr<arrow::DataType>& arrow_type) {
   std::shared_ptr<arrow::ArrayData> data = array->data()->Copy();
@@ -70,11 +65,9 @@ bool CanReadAs(const arrow::DataType& file, const Type& table) {
     case TypeKind::kString:
     case TypeKind::kBinary: return IsVariableBytes(id);
     case TypeKind::kUuid:
-    case TypeKind::kFixed: {
-      const int length = table.kind() == TypeKind::kUuid ? 16 : table.length();
+    case TypeKind::kFixed:
       return id == arrow::Type::FIXED_SIZE_BINARY &&
-             static_cast<const arrow::FixedSizeBinaryType&>(file).byte_width() == length;
-    }
+             static_cast<const arrow::FixedSizeBinaryType&>(file).byte_width() == table.length();
     default: return false;
   }
 }
@@ -86,7 +79,7 @@ Result<std::shared_ptr<arrow::Array>> CastValues(const std::shared_ptr<arrow::Ar
   if (from.id() == arrow::Type::NA) return parquet::ToResult(arrow::MakeArrayOfNull(arrow_type, array->length()));
   if (SameBytes(from, *arrow_type)) return Relabel(array, arrow_type);
   if (!CanReadAs(from, table)) return InternalError("{} read as {}", from.ToString(), table.ToString());
-  if (IsTimestampKind(table.kind()) && from.id() == arrow::Type::TIMESTAMP) {
+  if (table.is_timestamp() && from.id() == arrow::Type::TIMESTAMP) {
     // Only the unit changes: with or without zone the file's numbers are instants or wall-clock times as the table
     // says.
     const auto& target = static_cast<const arrow::TimestampType&>(*arrow_type);

@@ -188,14 +188,13 @@ Result<std::shared_ptr<arrow::Array>> SourceColumn(const PartitionField& field, 
     return NotSupported("partition field {}: its source column (field {}) is no longer in the schema", field.name,
                         field.source_id);
   }
+  if (!HasOneValueARow(path))
+    return NotSupported("partition field {}: its source {} lies in a list or map", field.name, FullName(path));
   const auto index = [](const std::vector<Field>& fields, const Field* wanted) {
     return static_cast<int>(std::ranges::find(fields, wanted->id, &Field::id) - fields.begin());
   };
   std::shared_ptr<arrow::Array> array = batch.column(index(schema.fields(), path[0]));
   for (size_t depth = 1; depth < path.size(); ++depth) {
-    if (path[depth - 1]->type.kind() != TypeKind::kStruct) {
-      return NotSupported("partition field {}: its source {} lies in a list or map", field.name, FullName(path));
-    }
     array = DELENDA_TRY(parquet::ToResult(static_cast<const arrow::StructArray&>(*array).GetFlattenedField(
                                               index(path[depth - 1]->type.fields(), path[depth])),
                                           parquet::StatusSource::kCompute));

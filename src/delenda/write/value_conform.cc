@@ -38,7 +38,6 @@ bool IsAnyBinary(arrow::Type::type id) {
 bool IsAnyList(arrow::Type::type id) {
   return id == arrow::Type::LIST || id == arrow::Type::LARGE_LIST || id == arrow::Type::FIXED_SIZE_LIST;
 }
-bool IsZoned(TypeKind kind) { return kind == TypeKind::kTimestampTz || kind == TypeKind::kTimestampTzNs; }
 
 std::string FoldedName(std::string_view name) {
   std::string folded(name);
@@ -104,11 +103,9 @@ bool CanCastPrimitive(const arrow::DataType& source, const Type& target, const C
     case TypeKind::kString: return IsAnyText(id);
     case TypeKind::kBinary: return IsAnyBinary(id);
     case TypeKind::kUuid:
-    case TypeKind::kFixed: {
-      const int length = target.kind() == TypeKind::kUuid ? 16 : target.length();
+    case TypeKind::kFixed:
       return id == arrow::Type::FIXED_SIZE_BINARY &&
-             static_cast<const arrow::FixedSizeBinaryType&>(source).byte_width() == length;
-    }
+             static_cast<const arrow::FixedSizeBinaryType&>(source).byte_width() == target.length();
     default: return false;
   }
 }
@@ -156,7 +153,7 @@ Result<ArrayRef> ConformPrimitive(const ArrayRef& array, const Type& target, con
   }
   if (target.kind() == TypeKind::kDecimal && arrow::is_integer(id))
     return IntegersToDecimals(array, target, arrow_type);
-  if (IsZoned(target.kind())) {
+  if (target.is_zoned()) {
     // Instants, whatever zone they are shown in.
     const auto unit = static_cast<const arrow::TimestampType&>(*array->type()).unit();
     return SafeCast(WithType(*array, arrow::timestamp(unit, "UTC")), arrow_type);

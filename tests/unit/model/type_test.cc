@@ -49,6 +49,48 @@ TEST(TypeText, RefusesUnknownNamesAndBrokenParameters) {
   }
 }
 
+TEST(Type, TellsWhichKindsBelongTogether) {
+  struct Case {
+    const char* type;
+    bool integral, timestamp, zoned, nanos, is_float, nested;
+  };
+  const Case cases[] = {
+      {"boolean", false, false, false, false, false, false},
+      {"int", true, false, false, false, false, false},
+      {"long", true, false, false, false, false, false},
+      {"float", false, false, false, false, true, false},
+      {"double", false, false, false, false, true, false},
+      {"decimal(9, 0)", false, false, false, false, false, false},
+      {"date", true, false, false, false, false, false},
+      {"time", true, false, false, false, false, false},
+      {"timestamp", true, true, false, false, false, false},
+      {"timestamptz", true, true, true, false, false, false},
+      {"timestamp_ns", true, true, false, true, false, false},
+      {"timestamptz_ns", true, true, true, true, false, false},
+      {"string", false, false, false, false, false, false},
+      {"uuid", false, false, false, false, false, false},
+      {"fixed[8]", false, false, false, false, false, false},
+      {"binary", false, false, false, false, false, false},
+      {"unknown", false, false, false, false, false, false},
+      {"variant", false, false, false, false, false, false},
+      {"geometry", false, false, false, false, false, false},
+      {"geography", false, false, false, false, false, false},
+  };
+  for (const Case& one : cases) {
+    const Type type = Type::Parse(one.type).value();
+    EXPECT_EQ(type.is_integral(), one.integral) << one.type;
+    EXPECT_EQ(type.is_timestamp(), one.timestamp) << one.type;
+    EXPECT_EQ(type.is_zoned(), one.zoned) << one.type;
+    EXPECT_EQ(type.is_nanos(), one.nanos) << one.type;
+    EXPECT_EQ(type.is_float(), one.is_float) << one.type;
+    EXPECT_EQ(type.is_nested(), one.nested) << one.type;
+  }
+  EXPECT_TRUE(Type::Struct({}).is_nested());
+  EXPECT_FALSE(Type::Struct({}).is_integral());
+  EXPECT_EQ(Type::Fixed(8).length(), 8);
+  EXPECT_EQ(Type(TypeKind::kUuid).length(), 16);
+}
+
 TEST(TypePromotion, FollowsTheSpec) {
   const Type timestamp(TypeKind::kTimestamp);
   EXPECT_TRUE(CanPromote(TypeKind::kInt, TypeKind::kLong));
@@ -86,6 +128,9 @@ TEST(Schema, FindsFieldsByIdAndByDottedName) {
   ASSERT_TRUE(schema);
   EXPECT_EQ(FullName(schema->FindById(4)), "address.Zip");
   EXPECT_EQ(FullName(schema->FindById(6)), "tags.element");
+  EXPECT_TRUE(HasOneValueARow(schema->FindById(4)));
+  EXPECT_TRUE(HasOneValueARow(schema->FindById(5))) << "of a list: the list itself";
+  EXPECT_FALSE(HasOneValueARow(schema->FindById(6)));
   EXPECT_EQ(FullName(schema->FindById(9)), "map.value");
   EXPECT_TRUE(schema->FindById(99).empty());
   EXPECT_EQ(schema->FindByName("address.city").back()->id, 3);
