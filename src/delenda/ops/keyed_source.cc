@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "delenda/formats/parquet/arrow_status.h"
@@ -31,13 +29,6 @@ constexpr uint64_t kLeastSourceBlock = 4096;
 constexpr uint64_t kBytesOfKey = 80;
 constexpr uint64_t kMostParts = 16;  // at a time
 constexpr int kDeepestCut = 6;
-
-std::string TemporaryFolder(const std::string& wanted) {
-  if (!wanted.empty()) return wanted;
-  std::error_code error;
-  const auto folder = std::filesystem::temp_directory_path(error).string();
-  return error ? "/tmp" : folder;  // TMPDIR is no folder; an error comes when one is needed
-}
 
 }  // namespace
 
@@ -100,7 +91,7 @@ Result<std::unique_ptr<KeyedSource::State>> KeyedSource::State::Make(const Schem
   }
   state->spill = {.schema = arrow::schema(std::move(fields)),
                   .pool = arrow::default_memory_pool(),
-                  .folder = TemporaryFolder(options.temp_folder),
+                  .folder = read::SpillFolder(options.temp_folder),
                   .block_bytes = std::max(options.memory_budget / 128, kLeastSourceBlock)};
   state->options = std::move(options);
   state->all.emplace(state->spill, std::make_shared<read::SpillFile>(state->spill), state->part_bytes());

@@ -8,10 +8,8 @@
 
 #include <algorithm>
 #include <deque>
-#include <filesystem>
 #include <numeric>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "delenda/formats/parquet/arrow_status.h"
@@ -318,11 +316,7 @@ Result<std::unique_ptr<ChangePairing>> PairChanges(std::unique_ptr<BatchSource> 
   options.memory_budget = std::max(options.memory_budget, kLeastBudget);
   options.batch_rows = std::max<int64_t>(options.batch_rows, 1);
   if (options.pool == nullptr) options.pool = arrow::default_memory_pool();
-  if (options.temp_folder.empty()) {
-    std::error_code error;
-    options.temp_folder = std::filesystem::temp_directory_path(error).string();
-    if (error) options.temp_folder = "/tmp";  // TMPDIR is no folder; an error comes when one is needed
-  }
+  options.temp_folder = SpillFolder(options.temp_folder);
   return std::make_unique<PairingStream>(std::move(source), *schema, columns, std::move(options),
                                          std::move(key_columns));
 }

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -34,6 +35,13 @@ std::string SystemError() { return std::generic_category().message(errno); }
 using BatchRef = std::shared_ptr<arrow::RecordBatch>;
 
 }  // namespace
+
+std::string SpillFolder(const std::string& wanted) {
+  if (!wanted.empty()) return wanted;
+  std::error_code error;
+  const auto folder = std::filesystem::temp_directory_path(error).string();
+  return error ? "/tmp" : folder;  // TMPDIR is no folder; an error comes when one is needed
+}
 
 Result<uint64_t> BatchBytes(const arrow::RecordBatch& batch) {
   return static_cast<uint64_t>(DELENDA_TRY(parquet::ToResult(arrow::util::ReferencedBufferSize(batch), kSpill)));

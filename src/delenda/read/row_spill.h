@@ -15,6 +15,9 @@
 
 namespace delenda::read {
 
+// Where rows are spilled: the folder that is wanted, else TMPDIR, else /tmp.
+std::string SpillFolder(const std::string& wanted);
+
 // What all buffers of one stream share.
 struct SpillContext {
   std::shared_ptr<arrow::Schema> schema;

@@ -150,12 +150,8 @@ Decoder::At Decoder::SkipList(At at, const Op& op, uint32_t begin, int depth) {
         int64_t length = 0;
         if ((at = Varint(at, length)) == nullptr) [[unlikely]]
           return nullptr;
-        if ((at = Varint(at, length)) == nullptr) [[unlikely]]
+        if ((at = Length(at, length)) == nullptr) [[unlikely]]
           return nullptr;
-        if (length < 0) [[unlikely]]
-          return Fail(Fault::kLength, at);
-        if (length > end_ - at) [[unlikely]]
-          return Fail(Fault::kTruncated, at);
         at += length;
       }
     } else {
