@@ -14,6 +14,7 @@
 #include "interop/random_filter.h"
 #include "interop/table_text.h"
 #include "support/fixtures.h"
+#include "support/seed.h"
 
 namespace delenda {
 namespace {
@@ -91,11 +92,9 @@ class RandomScan : public ::testing::TestWithParam<std::string> {
 
 TEST_P(RandomScan, EqualsTheNaiveFilter) {
   if (HasFatalFailure()) return;
-  const char* seed_text = std::getenv("DELENDA_SEED");
-  const uint64_t seed = seed_text != nullptr ? std::strtoull(seed_text, nullptr, 10) : std::random_device()();
+  const uint64_t seed = delenda::testing::Seed();
   const char* runs_text = std::getenv("DELENDA_RUNS");
   const uint64_t runs = runs_text != nullptr ? std::strtoull(runs_text, nullptr, 10) : kRuns;
-  fmt::print("DELENDA_SEED={}\n", seed);
   std::mt19937_64 random(seed);
   std::vector<NaiveRow> cells;
   for (const BaseRow& row : rows_) cells.push_back(row.cells);

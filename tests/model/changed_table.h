@@ -202,8 +202,7 @@ class ChangedTable {
  private:
   // In memory where there is such a folder: files are made durable again and again, which is not what is tested.
   static std::filesystem::path Root() {
-    return ::access("/dev/shm", W_OK) == 0 ? std::filesystem::path("/dev/shm")
-                                           : std::filesystem::path(::testing::TempDir());
+    return ::access("/dev/shm", W_OK) == 0 ? std::filesystem::path("/dev/shm") : std::filesystem::temp_directory_path();
   }
 
   std::unique_ptr<catalog::Catalog> Catalog(std::shared_ptr<io::FileIO> io) const {

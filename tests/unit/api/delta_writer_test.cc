@@ -3,16 +3,15 @@
 #include <arrow/api.h>
 #include <arrow/c/bridge.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "delenda/rows.h"
+#include "support/temporary_folder.h"
 
 namespace delenda {
 namespace {
@@ -43,10 +42,6 @@ ArrowArrayStream EventStream(const std::vector<DeltaEvent>& events) {
 
 class DeltaWriterApi : public ::testing::Test {
  protected:
-  DeltaWriterApi()
-      : folder_((std::filesystem::path(::testing::TempDir()) / ("deltas-" + std::to_string(::getpid()))).string()) {}
-  ~DeltaWriterApi() override { std::filesystem::remove_all(folder_); }
-
   Result<DeltaResult> Write(WritableTable& table, uint64_t order, const std::vector<DeltaEvent>& events) {
     auto writer = DeltaWriter::Make(table, {.key = {"id"}, .order = order});
     if (!writer) return std::unexpected(writer.error());
@@ -70,7 +65,8 @@ class DeltaWriterApi : public ::testing::Test {
     return TextOf(*rows);
   }
 
-  std::string folder_;
+  testing::TemporaryFolder scratch_;
+  const std::string folder_ = scratch_.path() / "table";
 };
 
 TEST_F(DeltaWriterApi, WorkOfSeveralWritersIsOneSnapshot) {

@@ -1,6 +1,5 @@
 // Changes by key as callers of the library make them.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -9,6 +8,7 @@
 #include "delenda/scan.h"
 #include "delenda/table.h"
 #include "delenda/write.h"
+#include "support/temporary_folder.h"
 
 namespace delenda {
 namespace {
@@ -18,7 +18,6 @@ class KeyedWrite : public ::testing::Test {
   KeyedWrite() {
     std::filesystem::copy(DELENDA_FIXTURES "/iceberg/mor_dv", folder_, std::filesystem::copy_options::recursive);
   }
-  ~KeyedWrite() override { std::filesystem::remove_all(folder_); }
 
   OpenOptions Options() const {
     OpenOptions options;
@@ -28,7 +27,7 @@ class KeyedWrite : public ::testing::Test {
   }
   WritableTable Open() const { return WritableTable::Open(folder_, Options()).value(); }
   KeyedRowsRequest Rows(const std::string& csv) const {
-    const std::string path = folder_ + "/rows.csv";
+    const std::string path = scratch_.path() / "rows.csv";
     std::ofstream(path) << csv;
     return {.files = {path}, .key = {"id"}};
   }
@@ -36,7 +35,8 @@ class KeyedWrite : public ::testing::Test {
     return Table::Open(folder_, Options()).value().Count({.where = where}).value().rows;
   }
 
-  const std::string folder_ = ::testing::TempDir() + "keyed-write-" + std::to_string(::getpid());
+  testing::TemporaryFolder scratch_;
+  const std::string folder_ = scratch_.path() / "table";
 };
 
 TEST_F(KeyedWrite, RowsAreUpsertedMergedAndDeleted) {

@@ -10,6 +10,8 @@
 #include <array>
 #include <string>
 
+#include "support/temporary_folder.h"
+
 namespace delenda {
 namespace {
 
@@ -104,7 +106,8 @@ TEST(Gunzip, RefusesTrailingBytes) {
 
 // Against the gzip of this machine, since our own inflating proves nothing of the format.
 TEST(Gzip, IsReadByOthers) {
-  const std::string path = std::string(::testing::TempDir()) + "delenda-gzip-test.gz";
+  const delenda::testing::TemporaryFolder scratch;
+  const std::string path = scratch.path() / "text.gz";
   for (const std::string& text : {std::string(), std::string("{}"), std::string(300000, 'x') + "end"}) {
     const auto bytes = Gzip(AsBytes(text));
     ASSERT_TRUE(bytes);
@@ -116,7 +119,6 @@ TEST(Gzip, IsReadByOthers) {
     EXPECT_EQ(::pclose(pipe), 0);
     EXPECT_EQ(read, text);
   }
-  std::remove(path.c_str());
 }
 
 TEST(Gunzip, TellsGzipByItsFirstBytes) {

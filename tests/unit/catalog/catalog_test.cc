@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "support/temporary_folder.h"
+
 namespace delenda::catalog {
 namespace {
 
@@ -51,14 +53,6 @@ TEST(SqlCatalog, FindsWhatPyIcebergRegistered) {
 // A database of its own for each test.
 class SqlCatalogFile : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::path(::testing::TempDir()) /
-              ("delenda-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-    path_ = folder_ / "c.db";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
   void Execute(const char* sql) const {
     sqlite3* database = nullptr;
     ASSERT_EQ(sqlite3_open(path_.c_str(), &database), SQLITE_OK);
@@ -67,8 +61,9 @@ class SqlCatalogFile : public ::testing::Test {
   }
   Result<std::string> Locate(const std::string& name) const { return Sql(path_, "c")->Locate(Name(name)); }
 
-  std::filesystem::path folder_;
-  std::string path_;
+  delenda::testing::TemporaryFolder scratch_;
+  std::filesystem::path folder_ = scratch_.path();
+  std::string path_ = folder_ / "c.db";
 };
 
 // The statement of Java's JdbcCatalog for schema version V0.

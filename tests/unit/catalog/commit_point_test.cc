@@ -14,6 +14,7 @@
 #include "delenda/iceberg/table_location.h"
 #include "delenda/io/faulting_file_io.h"
 #include "delenda/io/location.h"
+#include "support/temporary_folder.h"
 
 namespace delenda::catalog {
 namespace {
@@ -26,15 +27,7 @@ enum class CatalogKind { kFolder, kSql };
 // A table in a catalog of each kind, in a folder of its own.
 class CommitPoints : public ::testing::TestWithParam<CatalogKind> {
  protected:
-  void SetUp() override {
-    std::string test = ::testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::ranges::replace(test, '/', '-');
-    folder_ = std::filesystem::path(::testing::TempDir()) / ("delenda-commit-" + test);
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-    catalog_ = Make(local_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void SetUp() override { catalog_ = Make(local_); }
 
   std::unique_ptr<Catalog> Make(std::shared_ptr<io::FileIO> io) const {
     if (GetParam() == CatalogKind::kFolder) return MakeFolderCatalog(folder_ / "w", std::move(io));
@@ -56,7 +49,8 @@ class CommitPoints : public ::testing::TestWithParam<CatalogKind> {
   }
 
   const TableName name_{.catalog = "c", .names = {"db"}, .table = "t"};
-  std::filesystem::path folder_;
+  delenda::testing::TemporaryFolder scratch_;
+  std::filesystem::path folder_ = scratch_.path();
   std::shared_ptr<io::FileIO> local_ = io::MakeLocalFileIO();
   std::unique_ptr<Catalog> catalog_;
 };

@@ -2,26 +2,19 @@
 #include "delenda/catalog/sqlite.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+
+#include "support/temporary_folder.h"
 
 namespace delenda::catalog {
 namespace {
 
 class Sqlite : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ =
-        std::filesystem::path(::testing::TempDir()) / ("delenda-sqlite-" + std::to_string(::getpid()) + "-" +
-                                                       ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::filesystem::path folder_;
+  delenda::testing::TemporaryFolder scratch_;
+  std::filesystem::path folder_ = scratch_.path();
 };
 
 // As after kill -9 in the middle of a commit: the database has pages of the new state, the journal those of the old

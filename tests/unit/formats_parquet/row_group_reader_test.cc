@@ -9,7 +9,6 @@
 #include <parquet/metadata.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <random>
 
@@ -17,6 +16,8 @@
 #include "delenda/formats/parquet/decode_context.h"
 #include "delenda/formats/parquet/page_header.h"
 #include "delenda/formats/parquet/parquet_file.h"
+#include "support/seed.h"
+#include "support/temporary_folder.h"
 #include "unit/formats_parquet/parquet_writer.h"
 
 namespace delenda::parquet {
@@ -24,13 +25,6 @@ namespace {
 
 using testing::IdField;
 using ArrayRef = std::shared_ptr<arrow::Array>;
-
-uint64_t Seed() {
-  const char* text = std::getenv("DELENDA_SEED");
-  const uint64_t seed = text != nullptr ? std::strtoull(text, nullptr, 10) : std::random_device()();
-  fmt::print("DELENDA_SEED={}\n", seed);
-  return seed;
-}
 
 class Random {
  public:
@@ -198,7 +192,7 @@ void ExpectSame(const arrow::Array& read, const arrow::Array& expected, const st
 }
 
 TEST(Compaction, KeepsWhatAFilterRowByRowKeeps) {
-  Random random(Seed());
+  Random random(delenda::testing::Seed());
   for (int run = 0; run < 600; ++run) {
     const auto type = random.OneIn(20) ? arrow::null() : random.Of(Types());
     const int64_t rows = random.Below(random.OneIn(2) ? 70 : 1000);
@@ -273,17 +267,6 @@ std::shared_ptr<arrow::Table> ReadByArrow(const Bytes& bytes, int row_group, con
   return reader->ReadRowGroup(row_group, leaves).ValueOrDie();
 }
 
-// A folder for one test's files, removed with it.
-struct TemporaryFolder {
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "delenda-rows-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
-    path = name;
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path); }
-  std::string path;
-};
-
 // Batches of random masks: some not taken, some whole, some in part; from memory at once, and from a file by pieces.
 void CheckFile(Random& random, const WrittenFile& written, const std::shared_ptr<const ParquetFile>& file,
                const std::string& what) {
@@ -336,8 +319,8 @@ void CheckFile(Random& random, const WrittenFile& written, const std::shared_ptr
 }
 
 TEST(RowGroupReader, KeptRowsAreThoseOfArrowsReader) {
-  Random random(Seed());
-  const TemporaryFolder folder;
+  Random random(delenda::testing::Seed());
+  const delenda::testing::TemporaryFolder folder;
   for (int run = 0; run < 150; ++run) {
     const int64_t rows = 1 + random.Below(2500);
     arrow::FieldVector fields;
@@ -352,7 +335,7 @@ TEST(RowGroupReader, KeptRowsAreThoseOfArrowsReader) {
     const std::string what = fmt::format("run {} ({}): ", run, written.description);
     for (const bool local : {false, true}) {
       const auto io = local ? io::MakeLocalFileIO() : io::MakeMemoryFileIO();
-      const std::string path = fmt::format("{}/{}.parquet", folder.path, run);
+      const std::string path = folder.path() / fmt::format("{}.parquet", run);
       testing::PutFile(*io, path, written.bytes);
       std::shared_ptr<io::InputFile> input = io->Open(path, written.bytes.size()).value();
       const auto file = ParquetFile::Open(input, written.bytes.size());
@@ -443,7 +426,7 @@ TEST(PageHeader, RefusesWhatIsNone) {
 
 // Damage is found by the local reader as by the other, and crashes neither.
 TEST(RowGroupReader, DamagedPagesNeverCrash) {
-  Random random(Seed());
+  Random random(delenda::testing::Seed());
   arrow::FieldVector fields;
   arrow::ArrayVector arrays;
   int id = 0;

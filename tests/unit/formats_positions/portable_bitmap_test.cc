@@ -6,23 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <random>
 #include <vector>
 
 #include "delenda/formats/positions/frozen_bitmap.h"
+#include "support/seed.h"
 
 namespace delenda {
 namespace {
-
-// Printed; DELENDA_SEED repeats a run.
-uint64_t Seed() {
-  const char* fixed = std::getenv("DELENDA_SEED");
-  const uint64_t seed = fixed != nullptr ? std::strtoull(fixed, nullptr, 10) : std::random_device{}();
-  std::printf("DELENDA_SEED=%llu\n", static_cast<unsigned long long>(seed));
-  return seed;
-}
 
 const char* Text(const Bytes& bytes) { return reinterpret_cast<const char*>(bytes.data()); }
 
@@ -93,7 +84,7 @@ void ExpectAsCRoaring(const Bytes& bytes) {
 }
 
 TEST(PortableBitmapTest, AcceptsWhatCRoaringAcceptsAndFindsTheSameMembers) {
-  std::mt19937_64 random(Seed());
+  std::mt19937_64 random(delenda::testing::Seed());
   for (int round = 0; round < 400; ++round) {
     Bytes bytes = Serialize(RandomBitmap(random).get());
     ASSERT_NO_FATAL_FAILURE(ExpectAsCRoaring(bytes));
@@ -137,7 +128,7 @@ TEST(PortableBitmapTest, SeesAFaultAtEveryPlaceOfAnArray) {
 }
 
 TEST(PortableBitmapTest, KnowsTheCanonicalForm) {
-  std::mt19937_64 random(Seed());
+  std::mt19937_64 random(delenda::testing::Seed());
   for (int round = 0; round < 200; ++round) {
     const BitmapPtr bitmap = RandomBitmap(random);
     std::vector<uint64_t> members;

@@ -2,12 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 #include <random>
 #include <set>
 
 #include "delenda/formats/positions/position_set.h"
+#include "support/seed.h"
 
 namespace delenda {
 namespace {
@@ -19,9 +19,7 @@ constexpr int kRounds = 40;
 class PositionSetModelTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    const char* fixed = std::getenv("DELENDA_SEED");
-    seed_ = fixed != nullptr ? std::strtoull(fixed, nullptr, 10) : std::random_device{}();
-    std::printf("DELENDA_SEED=%llu\n", static_cast<unsigned long long>(seed_));
+    seed_ = delenda::testing::Seed();
     random_.seed(seed_);
   }
 

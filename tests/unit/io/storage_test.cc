@@ -11,30 +11,13 @@
 
 #include "delenda/io/file_io.h"
 #include "delenda/io/location.h"
+#include "support/temporary_folder.h"
 
 namespace delenda::io {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-// A folder that is gone after the test.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    static std::atomic<int> next{0};
-    path_ = std::filesystem::temp_directory_path() / fmt::format("delenda-storage-{}-{}", ::getpid(), next++);
-    std::filesystem::create_directories(path_);
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 enum class Kind : uint8_t { kLocal, kMemory, kLocalUri };
 
@@ -43,7 +26,7 @@ class Storage : public ::testing::TestWithParam<Kind> {
   Storage() : io_(GetParam() == Kind::kMemory ? MakeMemoryFileIO() : MakeLocalFileIO()) {}
 
   std::string Path(std::string_view name) const {
-    return Join((GetParam() == Kind::kLocalUri ? "file://" : "") + scratch_.path(), name);
+    return Join((GetParam() == Kind::kLocalUri ? "file://" : "") + scratch_.path().string(), name);
   }
   void Put(std::string_view name, std::string_view text) const {
     auto file = io_->Create(Path(name));
@@ -58,7 +41,7 @@ class Storage : public ::testing::TestWithParam<Kind> {
   }
   static ErrorKind KindOf(const auto& result) { return result ? ErrorKind::kInternal : result.error().kind(); }
 
-  ScratchFolder scratch_;
+  delenda::testing::TemporaryFolder scratch_;
   std::shared_ptr<FileIO> io_;
 };
 
@@ -100,7 +83,7 @@ TEST_P(Storage, ReadAt_FillsAllOrFails) {
     const auto read = file->ReadAt(offset, four);
     ASSERT_EQ(KindOf(read), ErrorKind::kCorrupt) << offset;
     EXPECT_THAT(read.error().ToString(), HasSubstr("file ends at byte 10"));
-    EXPECT_THAT(read.error().ToString(), HasSubstr(scratch_.path() + "/file"));
+    EXPECT_THAT(read.error().ToString(), HasSubstr(scratch_.path().string() + "/file"));
   }
   EXPECT_TRUE(file->ReadAt(10, {}));
 }
@@ -238,16 +221,16 @@ TEST_P(Storage, OneFileServesManyReaders) {
 }
 
 TEST(LocalStorage, RefusesWhatIsNoFile) {
-  const ScratchFolder scratch;
+  const delenda::testing::TemporaryFolder scratch;
   const auto io = MakeLocalFileIO();
-  const auto folder = io->Open(scratch.path());
+  const auto folder = io->Open(scratch.path().string());
   ASSERT_FALSE(folder);
   EXPECT_EQ(folder.error().kind(), ErrorKind::kInvalidArgument);
   EXPECT_THAT(folder.error().ToString(), HasSubstr("directory"));
   // Not asked for its kind when the size is known; reading tells.
-  EXPECT_FALSE(ReadWholeFile(*io, scratch.path(), 10));
-  ASSERT_EQ(::mkfifo((scratch.path() + "/pipe").c_str(), 0600), 0);
-  EXPECT_EQ(io->Open(scratch.path() + "/pipe").error().kind(), ErrorKind::kInvalidArgument);
+  EXPECT_FALSE(ReadWholeFile(*io, scratch.path().string(), 10));
+  ASSERT_EQ(::mkfifo((scratch.path().string() + "/pipe").c_str(), 0600), 0);
+  EXPECT_EQ(io->Open(scratch.path().string() + "/pipe").error().kind(), ErrorKind::kInvalidArgument);
 }
 
 TEST(LocalStorage, RefusesPathsThatNameNoLocalFile) {
@@ -272,21 +255,21 @@ TEST(LocalStorage, RefusesPathsThatNameNoLocalFile) {
 }
 
 TEST(LocalStorage, ReadsTheThreeFormsOfAPath) {
-  const ScratchFolder scratch;
+  const delenda::testing::TemporaryFolder scratch;
   const auto io = MakeLocalFileIO();
-  auto file = *io->Create("file://" + scratch.path() + "/x");
+  auto file = *io->Create("file://" + scratch.path().string() + "/x");
   ASSERT_TRUE(file->Write(AsBytes("1")));
   ASSERT_TRUE(file->Close());
   for (const std::string prefix : {"", "file:", "file://"}) {
-    EXPECT_EQ(AsText(*ReadWholeFile(*io, prefix + scratch.path() + "/x")), "1") << prefix;
-    EXPECT_EQ(io->List(prefix + scratch.path())->front().path, prefix + scratch.path() + "/x");
+    EXPECT_EQ(AsText(*ReadWholeFile(*io, prefix + scratch.path().string() + "/x")), "1") << prefix;
+    EXPECT_EQ(io->List(prefix + scratch.path().string())->front().path, prefix + scratch.path().string() + "/x");
   }
 }
 
 TEST(LocalStorage, List_SkipsLinksToNowhere) {
-  const ScratchFolder scratch;
-  std::filesystem::create_symlink("nowhere", scratch.path() + "/dangling");
-  EXPECT_TRUE(MakeLocalFileIO()->List(scratch.path())->empty());
+  const delenda::testing::TemporaryFolder scratch;
+  std::filesystem::create_symlink("nowhere", scratch.path().string() + "/dangling");
+  EXPECT_TRUE(MakeLocalFileIO()->List(scratch.path().string())->empty());
 }
 
 }  // namespace

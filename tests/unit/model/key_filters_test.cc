@@ -3,9 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <limits>
 #include <random>
+
+#include "support/seed.h"
 
 namespace delenda {
 namespace {
@@ -109,8 +110,7 @@ TEST(KeyFilter, GivesRangesOfManyKeysBetweenTheLargestGaps) {
 // Random keys of every shape: the filter holds for all of them, whatever the budget; IN lists for no other row of one
 // column.
 TEST(KeyFilter, IsTrueForEveryKey) {
-  const char* seed_text = std::getenv("DELENDA_SEED");
-  const uint64_t seed = seed_text == nullptr ? std::random_device()() : std::strtoull(seed_text, nullptr, 10);
+  const uint64_t seed = delenda::testing::Seed();
   SCOPED_TRACE("DELENDA_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
   const auto below = [&](uint64_t n) { return static_cast<int64_t>(random() % n); };

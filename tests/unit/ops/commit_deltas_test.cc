@@ -17,25 +17,15 @@
 #include "delenda/ops/delete_rows.h"
 #include "delenda/ops/update_rows.h"
 #include "delenda/ops/upsert_rows.h"
+#include "support/seed.h"
 #include "unit/ops/delta_table.h"
 
-namespace delenda::ops {
+namespace delenda::ops::testing {
 namespace {
 
-using delenda::testing::Sorted;
-using testing::ApplyEvents;
-using testing::ColumnToSet;
-using testing::DeltaSeed;
-using testing::DeltaTable;
 using ::testing::ElementsAre;
-using testing::EqualityDeletesOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::Json;
-using testing::PlainEvent;
-using testing::TableCopy;
-using testing::WriteDelta;
-using testing::WriteEvents;
 
 // Runs something just before each of the first publications.
 class MeddledPoint final : public catalog::CommitPoint {
@@ -99,7 +89,7 @@ TEST_F(DeltaTable, OfTwoCommitsOfAKeyTheLaterOneHolds) {
 
 // Random changes by others before each publication, against a map of the rows.
 TEST_F(DeltaTable, KeepsWhatOthersDoMeanwhile) {
-  const uint64_t seed = DeltaSeed();
+  const uint64_t seed = delenda::testing::Seed();
   SCOPED_TRACE(fmt::format("DELENDA_SEED={}", seed));
   std::mt19937_64 random(seed);
   std::map<int64_t, std::string> model;
@@ -445,4 +435,4 @@ TEST(DeltaFaults, FailuresAtAnyStepLoseNoEventAndDoubleNone) {
 }
 
 }  // namespace
-}  // namespace delenda::ops
+}  // namespace delenda::ops::testing

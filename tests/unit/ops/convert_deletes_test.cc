@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -22,6 +21,7 @@
 #include "delenda/ops/update_rows.h"
 #include "delenda/plan/scan_planner.h"
 #include "delenda/read/delete_loader.h"
+#include "support/seed.h"
 #include "unit/ops/table_copy.h"
 
 namespace delenda::ops {
@@ -382,8 +382,7 @@ TEST(ConvertDeletes, MergesWithWhatOthersDeletedMeanwhile) {
 
 // Random deletes, updates and appends by others between each look and its commit, against a map of the rows.
 TEST(ConvertDeletes, KeepsWhatOthersDoMeanwhile) {
-  const char* seed_text = std::getenv("DELENDA_SEED");
-  const uint64_t seed = seed_text == nullptr ? std::random_device()() : std::strtoull(seed_text, nullptr, 10);
+  const uint64_t seed = delenda::testing::Seed();
   SCOPED_TRACE("DELENDA_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
   for (int round = 0; round < 6; ++round) {

@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,13 +17,6 @@
 #include "unit/ops/table_copy.h"
 
 namespace delenda::ops::testing {
-
-inline uint64_t DeltaSeed() {
-  const char* fixed = std::getenv("DELENDA_SEED");
-  const uint64_t seed = fixed != nullptr ? std::strtoull(fixed, nullptr, 10) : std::random_device()();
-  fmt::print("DELENDA_SEED={}\n", seed);
-  return seed;
-}
 
 // Events as JSON, one batch for each `batch_rows` of them.
 inline Result<void> WriteEvents(DeltaWriter& writer, TableCopy& table, const Schema& schema,

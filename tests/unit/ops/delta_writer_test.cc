@@ -13,39 +13,22 @@
 #include "delenda/ops/commit_deltas.h"
 #include "delenda/ops/upsert_rows.h"
 #include "unit/ops/delta_table.h"
+#include "unit/ops/random_table.h"
 
-namespace delenda::ops {
+namespace delenda::ops::testing {
 namespace {
 
-using delenda::testing::ReadJsonLines;
-using delenda::testing::Sorted;
-using testing::ApplyEvents;
-using testing::ChangeableTables;
-using testing::ColumnToSet;
-using testing::DeltaSeed;
-using testing::DeltaTable;
 using ::testing::ElementsAre;
-using testing::EqualityDeletesOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::Json;
-using testing::PlainEvent;
-using testing::TableCopy;
-using testing::WriteDelta;
 
 class DeltaFixture : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(DeltaFixture, WorkOfSeveralWritersIsThatOfAListOfRows) {
-  const uint64_t seed = DeltaSeed();
-  std::mt19937_64 random(seed);
-  const auto below = [&](size_t count) { return std::uniform_int_distribution<size_t>(0, count - 1)(random); };
-  TableCopy table(GetParam());
-  auto session = table.Session();
-  const auto column = ColumnToSet(session.schema());
-  if (!column) return;  // nothing but ids
-  const bool is_text = column->type.kind() == TypeKind::kString;
-  const bool takes_null = !session.schema().FindByName("id")[0]->required;
-  const auto first_rows = ReadJsonLines(GetParam(), "current.jsonl");
+  RandomTable start(GetParam());
+  auto& [seed, random, table, session, column, first_rows] = start;
+  if (!column) return;
+  const auto below = [&](size_t count) { return start.Below(count); };
   std::vector<Json> rows = first_rows;
   const size_t pending = EqualityDeletesOf(table);
   for (int step = 0; step < 3; ++step) {
@@ -58,7 +41,7 @@ TEST_P(DeltaFixture, WorkOfSeveralWritersIsThatOfAListOfRows) {
         const auto path = session.schema().FindById(field.source_id);
         if (path.size() != 1 || std::ranges::find(key, path[0]->name) != key.end()) continue;
         const auto kind = path[0]->type.kind();
-        if (kind == TypeKind::kString || testing::IsWhole(path[0]->type)) key.push_back(path[0]->name);
+        if (kind == TypeKind::kString || IsWhole(path[0]->type)) key.push_back(path[0]->name);
       }
     }
     const auto event = [&] {
@@ -66,10 +49,9 @@ TEST_P(DeltaFixture, WorkOfSeveralWritersIsThatOfAListOfRows) {
       if (!rows.empty() && below(2) == 0) {
         row = rows[below(rows.size())];
       } else {
-        row["id"] = takes_null && below(8) == 0 ? Json() : Json(7000 + below(30));
+        row["id"] = start.NewId(30);
       }
-      if (row["id"].is_null() && !takes_null) row["id"] = 7000;
-      if (below(2) == 0) row[column->name] = is_text ? Json(fmt::format("new {}", below(4))) : Json(below(100));
+      if (below(2) == 0) row[column->name] = start.NewValue();
       row["op"] = std::vector<std::string>{"c", "r", "u", "u", "d", "d"}[below(6)];
       return row;
     };
@@ -108,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(Fixtures, DeltaFixture, ::testing::ValuesIn(ChangeableT
 
 // Both ways of an upsert, one after the other on two copies of a table.
 TEST(DeltaWriter, UpsertsViaEqualityDeletesLeaveTheRowsOfThoseViaPositions) {
-  const uint64_t seed = DeltaSeed();
+  const uint64_t seed = delenda::testing::Seed();
   std::mt19937_64 random(seed);
   for (const char* name : {"mor_dv_partitioned", "cl_basic", "eq_v3", "upsert_v3"}) {
     SCOPED_TRACE(fmt::format("DELENDA_SEED={} {}", seed, name));
@@ -252,4 +234,4 @@ TEST_F(DeltaTable, ResultsThatNobodyCommitsLeaveNoFile) {
 }
 
 }  // namespace
-}  // namespace delenda::ops
+}  // namespace delenda::ops::testing

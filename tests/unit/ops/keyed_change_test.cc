@@ -5,13 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <random>
 
 #include "delenda/io/faulting_file_io.h"
 #include "delenda/ops/delete_keys.h"
 #include "delenda/ops/merge_rows.h"
 #include "delenda/ops/upsert_rows.h"
+#include "unit/ops/random_table.h"
 #include "unit/ops/table_copy.h"
 
 namespace delenda::ops {
@@ -23,14 +23,8 @@ using testing::ChangeableTables;
 using testing::ColumnToSet;
 using ::testing::ElementsAre;
 using testing::Json;
+using testing::RandomTable;
 using testing::TableCopy;
-
-uint64_t KeyedSeed() {
-  const char* fixed = std::getenv("DELENDA_SEED");
-  const uint64_t seed = fixed != nullptr ? std::strtoull(fixed, nullptr, 10) : std::random_device()();
-  fmt::print("DELENDA_SEED={}\n", seed);
-  return seed;
-}
 
 // What happens to rows that lie in a list.
 class RowModel {
@@ -111,16 +105,10 @@ class RowModel {
 class KeyedFixture : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(KeyedFixture, ChangesByKeyAreThoseOfAListOfRows) {
-  const uint64_t seed = KeyedSeed();
-  std::mt19937_64 random(seed);
-  const auto below = [&](size_t count) { return std::uniform_int_distribution<size_t>(0, count - 1)(random); };
-  TableCopy table(GetParam());
-  auto session = table.Session();
-  const auto column = ColumnToSet(session.schema());
-  if (!column) return;  // nothing but ids
-  const bool is_text = column->type.kind() == TypeKind::kString;
-  const bool takes_null = !session.schema().FindByName("id")[0]->required;
-  const auto first_rows = ReadJsonLines(GetParam(), "current.jsonl");
+  RandomTable start(GetParam());
+  auto& [seed, random, table, session, column, first_rows] = start;
+  if (!column) return;
+  const auto below = [&](size_t count) { return start.Below(count); };
   RowModel model(first_rows, {"id"}, column->name);
   const auto files = io::MakeLocalFileIO();
 
@@ -131,10 +119,9 @@ TEST_P(KeyedFixture, ChangesByKeyAreThoseOfAListOfRows) {
       row["id"] = live[below(live.size())]["id"];
       row[column->name] = live[below(live.size())][column->name];
     } else {
-      row["id"] = below(10) == 0 && takes_null ? Json() : Json(5000 + below(60));
-      row[column->name] = is_text ? Json(fmt::format("new {}", below(4))) : Json(below(100));
+      row["id"] = start.NewId(60);
+      row[column->name] = start.NewValue();
     }
-    if (row["id"].is_null() && !takes_null) row["id"] = 5000;
     row["op"] = ops[below(ops.size())];
     return row;
   };

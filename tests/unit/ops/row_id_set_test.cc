@@ -3,11 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <map>
 #include <random>
 #include <string>
 #include <vector>
+
+#include "support/seed.h"
 
 namespace delenda::ops {
 namespace {
@@ -27,9 +28,8 @@ TEST(RowIdSet, FindsIdsOfTwoBatchesAndOfOne) {
 }
 
 TEST(RowIdSet, AgreesWithANaiveCount) {
-  const char* given = std::getenv("DELENDA_SEED");
-  const auto seed = given != nullptr ? std::stoull(given) : std::random_device()();
-  SCOPED_TRACE(testing::Message() << "DELENDA_SEED=" << seed);
+  const uint64_t seed = delenda::testing::Seed();
+  SCOPED_TRACE(::testing::Message() << "DELENDA_SEED=" << seed);
   std::mt19937_64 random(seed);
   for (int round = 0; round < 30; ++round) {
     RowIdSet set;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -19,11 +18,14 @@
 #include "delenda/commit/table_session.h"
 #include "delenda/io/file_io.h"
 #include "delenda/io/mapping_file_io.h"
+#include "support/temporary_folder.h"
 #include "unit/read/read_fixture.h"
 
 namespace delenda::ops::testing {
 
 using delenda::testing::Json;
+using delenda::testing::ReadJsonLines;
+using delenda::testing::Sorted;
 
 inline bool IsWhole(const Type& type) { return type.kind() == TypeKind::kInt || type.kind() == TypeKind::kLong; }
 
@@ -57,16 +59,12 @@ class TableCopy {
  public:
   explicit TableCopy(const std::string& name, std::shared_ptr<io::FileIO> inner = io::MakeLocalFileIO())
       : location_("/warehouse/" + name), executor_(2) {
-    static int count = 0;
-    folder_ = std::filesystem::path(::testing::TempDir()) /
-              (name + "-" + std::to_string(::getpid()) + "-" + std::to_string(++count));
     std::filesystem::copy(delenda::testing::FixtureTable(name), folder_, std::filesystem::copy_options::recursive);
     io_ = io::MakeMappingFileIO(std::move(inner), {{.from = location_, .to = folder_},
                                                    {.from = "/warehouse", .to = delenda::testing::IcebergFixtures()}});
   }
   TableCopy(const TableCopy&) = delete;
   TableCopy& operator=(const TableCopy&) = delete;
-  ~TableCopy() { std::filesystem::remove_all(folder_); }
 
   // With a commit point of the caller's; the folder's is `MakePoint()`.
   commit::TableSession Session(std::shared_ptr<catalog::CommitPoint> point) {
@@ -123,7 +121,7 @@ class TableCopy {
   }
   // A file with rows to append, outside of the table.
   std::string Put(const std::string& name, const std::string& text) {
-    const auto path = folder_.string() + ".rows-" + name;
+    const auto path = (scratch_.path() / name).string();
     std::ofstream(path) << text;
     return path;
   }
@@ -134,7 +132,8 @@ class TableCopy {
 
  private:
   std::string location_;
-  std::filesystem::path folder_;
+  delenda::testing::TemporaryFolder scratch_;
+  std::filesystem::path folder_ = scratch_.path() / "table";
   std::shared_ptr<io::FileIO> io_;
   Executor executor_;
 };

@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <random>
 
 #include "delenda/io/counting_file_io.h"
 #include "delenda/plan/change_planner.h"
 #include "delenda/plan/delete_index.h"
+#include "support/seed.h"
 #include "unit/plan/table_history.h"
 
 namespace delenda::plan {
@@ -609,9 +609,7 @@ class RandomHistory {
 };
 
 TEST(ChangeModel, RandomHistoriesGiveTheDifferencesOfStates) {
-  const char* fixed = std::getenv("DELENDA_SEED");
-  const uint64_t seed = fixed != nullptr ? std::strtoull(fixed, nullptr, 10) : std::random_device()();
-  std::printf("DELENDA_SEED=%llu\n", static_cast<unsigned long long>(seed));
+  const uint64_t seed = delenda::testing::Seed();
   size_t tasks = 0;
   for (uint64_t round = 0; round < 60; ++round) {
     const bool dvs_only = round % 2 == 0;

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -11,6 +10,7 @@
 #include <set>
 
 #include "delenda/read/change_pairing.h"
+#include "support/seed.h"
 #include "unit/read/change_rows.h"
 
 namespace delenda::read {
@@ -362,11 +362,7 @@ void ExpectNoIdenticalPair(const std::vector<ChangeRow>& changes, bool by_value)
 
 class ChangePairingModel : public ::testing::Test {
  protected:
-  ChangePairingModel() {
-    const char* fixed = std::getenv("DELENDA_SEED");
-    seed_ = fixed != nullptr ? std::strtoull(fixed, nullptr, 10) : std::random_device()();
-    fmt::print("DELENDA_SEED={}\n", seed_);
-  }
+  ChangePairingModel() { seed_ = delenda::testing::Seed(); }
 
   // All modes on one history, each with the budgets.
   void Check(const HistoryKind& kind, uint64_t seed, const std::vector<uint64_t>& budgets, bool exact = true) {

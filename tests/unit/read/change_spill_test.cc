@@ -10,6 +10,7 @@
 #include "delenda/read/change_pairing.h"
 #include "delenda/read/row_key.h"
 #include "delenda/read/row_spill.h"
+#include "support/temporary_folder.h"
 #include "unit/read/change_rows.h"
 
 namespace delenda::read {
@@ -76,20 +77,6 @@ std::vector<std::string> FilesIn(const std::filesystem::path& folder) {
   return names;
 }
 
-class SpillFolder {
- public:
-  SpillFolder() {
-    std::string name = std::filesystem::temp_directory_path() / "delenda-test-XXXXXX";
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
-    path_ = name;
-  }
-  ~SpillFolder() { std::filesystem::remove_all(path_); }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 TEST(ChangeSpill, MemoryStaysWithinTheBudget) {
   constexpr int64_t kRows = 150'000;  // twice, about 16 MB each
   constexpr uint64_t kBudget = uint64_t{4} << 20;
@@ -112,7 +99,7 @@ TEST(ChangeSpill, MemoryStaysWithinTheBudget) {
   };
   for (const auto& test : cases) {
     SCOPED_TRACE(test.name);
-    SpillFolder folder;
+    TemporaryFolder folder;
     arrow::ProxyMemoryPool pool(arrow::default_memory_pool());
     PairingOptions options = test.options;
     options.user_columns = 2;
@@ -160,7 +147,7 @@ TEST(ChangeSpill, AnAmbiguousKeyIsFoundHoweverManyRowsHaveIt) {
 }
 
 TEST(ChangeSpill, WithinTheBudgetNothingIsWritten) {
-  SpillFolder folder;
+  TemporaryFolder folder;
   auto stream = PairChanges(std::make_unique<Rewrite>(Rewrite::Kind{.rows = 50'000}, arrow::default_memory_pool()),
                             WideSchema(), {.user_columns = 2, .temp_folder = folder.path() / "is not there"});
   ASSERT_TRUE(stream);
@@ -170,7 +157,7 @@ TEST(ChangeSpill, WithinTheBudgetNothingIsWritten) {
 }
 
 TEST(ChangeSpill, AFolderThatCannotBeWrittenIsNamed) {
-  SpillFolder folder;
+  TemporaryFolder folder;
   const auto missing = folder.path() / "is not there";
   auto stream = PairChanges(std::make_unique<Rewrite>(Rewrite::Kind{.rows = 50'000}, arrow::default_memory_pool()),
                             WideSchema(), {.user_columns = 2, .memory_budget = 1 << 20, .temp_folder = missing});
@@ -184,7 +171,7 @@ TEST(ChangeSpill, AFolderThatCannotBeWrittenIsNamed) {
 }
 
 TEST(RowBuffer, GivesRowsBackInOrder) {
-  SpillFolder folder;
+  TemporaryFolder folder;
   SpillContext context{
       .schema = ChangeSchema(), .pool = arrow::default_memory_pool(), .folder = folder.path(), .block_bytes = 4096};
   for (const uint64_t limit : {uint64_t{0}, uint64_t{10'000}, uint64_t{1} << 30}) {

@@ -4,12 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <map>
 #include <random>
 #include <set>
 
 #include "delenda/formats/parquet/parquet_file.h"
+#include "support/seed.h"
 #include "unit/read/plan_builder.h"
 
 namespace delenda::read {
@@ -452,8 +452,7 @@ class HistoryModel {
 };
 
 TEST(ChangeStream, RandomHistoriesEqualSetsOfRows) {
-  const char* text = std::getenv("DELENDA_SEED");
-  const uint64_t seed = text != nullptr ? std::strtoull(text, nullptr, 10) : std::random_device{}();
+  const uint64_t seed = delenda::testing::Seed();
   SCOPED_TRACE("DELENDA_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
   for (int round = 0; round < 40; ++round) {

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "delenda/read/equality_keys.h"
+#include "support/seed.h"
 #include "unit/read/key_rows.h"
 #include "unit/read/plan_builder.h"
 

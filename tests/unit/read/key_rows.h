@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -144,11 +143,6 @@ inline void AddSpecs(plan::ScanPlan& plan) {
       {.source_id = 1, .field_id = 1000, .name = "b", .transform = Transform::Parse("bucket[4]").value()});
   plan.specs.emplace(0, BoundSpec::Make(unpartitioned, plan.schema));
   plan.specs.emplace(1, BoundSpec::Make(partitioned, plan.schema));
-}
-
-inline uint64_t Seed() {
-  if (const char* text = std::getenv("DELENDA_SEED")) return std::strtoull(text, nullptr, 10);
-  return std::random_device{}();
 }
 
 }  // namespace delenda::testing

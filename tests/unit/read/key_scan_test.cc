@@ -6,6 +6,7 @@
 
 #include "delenda/read/count.h"
 #include "delenda/read/key_table.h"
+#include "support/seed.h"
 #include "unit/read/key_rows.h"
 #include "unit/read/plan_builder.h"
 

@@ -6,6 +6,7 @@
 
 #include <map>
 
+#include "support/seed.h"
 #include "unit/read/key_rows.h"
 
 namespace delenda::read {
