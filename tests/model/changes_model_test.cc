@@ -191,7 +191,8 @@ class Sequence {
     const bool by_region = Pick(4) == 0;
     return {fmt::format("delete {} keys by {}", rows.size(), by_region ? "region" : "id"),
             [this, file, by_region](commit::TableSession& session) {
-              return ops::DeleteKeys(session, *table_.io(), {.files = {file}, .key = {by_region ? "region" : "id"}});
+              return ops::DeleteKeys(session, *table_.io(),
+                                     {.rows = {.files = {file}, .key = {by_region ? "region" : "id"}}});
             },
             [rows, by_region](ModelRows& model) {
               std::erase_if(model, [&](const auto& entry) {
@@ -208,7 +209,7 @@ class Sequence {
     const bool deletes = Pick(2) == 0;
     const auto run = [this, file, deletes](commit::TableSession& session) {
       return ops::UpsertRows(session, *table_.io(),
-                             {.files = {file}, .key = {"id"}, .delete_when = deletes ? "v < 7" : ""});
+                             {.rows = {.files = {file}, .key = {"id"}}, .delete_when = deletes ? "v < 7" : ""});
     };
     const auto apply = [rows, deletes](ModelRows& model) {
       for (const auto& [id, row] : rows) {
@@ -229,7 +230,7 @@ class Sequence {
     const std::string file = table_.Put({rows.begin(), rows.end()});
     const bool deletes = Pick(2) == 0, inserts = Pick(2) == 0, updates = Pick(2) == 0 || !(deletes || inserts);
     const auto run = [this, file, deletes, inserts, updates](commit::TableSession& session) {
-      ops::MergeOptions options{.files = {file}, .key = {"id"}};
+      ops::MergeOptions options{.rows = {.files = {file}, .key = {"id"}}};
       if (deletes) options.matched_delete = "source.v < 7 AND v > 3";
       if (updates) options.matched_update = {{"v", "v + source.v"}, {"region", "source.region"}};
       if (updates) options.matched_update_when = "source.v <> 9";

@@ -142,8 +142,8 @@ class ConvertedTable {
 
  private:
   void UpsertWith(const RowsToBring& rows, ops::UpsertOptions options) {
-    options.files = {table_.Put(rows)};
-    options.key = key_;
+    options.rows.files = {table_.Put(rows)};
+    options.rows.key = key_;
     options.delete_when = fmt::format("v = {}", kGone);
     auto session = Session();
     const auto change = ops::UpsertRows(session, *table_.io(), options);

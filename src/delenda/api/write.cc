@@ -28,18 +28,14 @@ Result<std::shared_ptr<catalog::CommitPoint>> FindCommitPoint(std::string_view l
   return catalog::MakeFolderCommitPoint(std::move(io), place.path);
 }
 
-// What the options of the operations by key have in common.
-template <typename Options>
-Result<Options> ToOptions(const KeyedRowsRequest& request) {
-  Options options;
-  options.files = request.files;
-  if (!request.format.empty()) options.format = DELENDA_TRY(write::RowFormatFromName(request.format));
-  options.key = request.key;
-  options.memory_budget = request.memory;
-  options.temp_folder = request.temp_folder;
-  options.branch = request.branch;
-  options.dry_run = request.dry_run;
-  return options;
+Result<ops::KeyedFiles> ToKeyedFiles(const KeyedRowsRequest& request) {
+  ops::KeyedFiles rows{.files = request.files,
+                       .key = request.key,
+                       .ignore_unknown_columns = request.ignore_unknown_columns,
+                       .memory_budget = request.memory,
+                       .temp_folder = request.temp_folder};
+  if (!request.format.empty()) rows.format = DELENDA_TRY(write::RowFormatFromName(request.format));
+  return rows;
 }
 
 }  // namespace
@@ -118,15 +114,19 @@ Result<ChangeReport> WritableTable::Update(const UpdateRequest& request) {
 
 Result<ChangeReport> WritableTable::DeleteKeys(const DeleteKeysRequest& request) {
   return parquet::Guarded([&]() -> Result<ChangeReport> {
-    const auto options = DELENDA_TRY(ToOptions<ops::DeleteKeysOptions>(request.rows));
-    return api::ToReport(DELENDA_TRY(ops::DeleteKeys(*impl_->session, *impl_->storage.counter, options)));
+    const auto rows = DELENDA_TRY(ToKeyedFiles(request.rows));
+    return api::ToReport(
+        DELENDA_TRY(ops::DeleteKeys(*impl_->session, *impl_->storage.counter,
+                                    {.rows = rows, .branch = request.rows.branch, .dry_run = request.rows.dry_run})));
   });
 }
 
 Result<ChangeReport> WritableTable::Upsert(const UpsertRequest& request) {
   return parquet::Guarded([&]() -> Result<ChangeReport> {
-    auto options = DELENDA_TRY(ToOptions<ops::UpsertOptions>(request.rows));
-    options.ignore_unknown_columns = request.rows.ignore_unknown_columns;
+    ops::UpsertOptions options;
+    options.rows = DELENDA_TRY(ToKeyedFiles(request.rows));
+    options.branch = request.rows.branch;
+    options.dry_run = request.rows.dry_run;
     options.delete_when = request.delete_when;
     options.strict = request.strict;
     if (request.via == UpsertVia::kEqualityDeletes) options.via = ops::UpsertVia::kEqualityDeletes;
@@ -139,8 +139,10 @@ Result<ChangeReport> WritableTable::Upsert(const UpsertRequest& request) {
 
 Result<ChangeReport> WritableTable::Merge(const MergeRequest& request) {
   return parquet::Guarded([&]() -> Result<ChangeReport> {
-    auto options = DELENDA_TRY(ToOptions<ops::MergeOptions>(request.rows));
-    options.ignore_unknown_columns = request.rows.ignore_unknown_columns;
+    ops::MergeOptions options;
+    options.rows = DELENDA_TRY(ToKeyedFiles(request.rows));
+    options.branch = request.rows.branch;
+    options.dry_run = request.rows.dry_run;
     options.matched_delete = request.matched_delete;
     options.matched_update = request.matched_update;
     options.matched_update_all = request.matched_update_all;

@@ -1,6 +1,7 @@
 #include "delenda/ops/changed_files.h"
 
 #include <arrow/array.h>
+#include <arrow/record_batch.h>
 
 #include <string_view>
 #include <utility>
@@ -21,7 +22,9 @@ Result<void> CheckDeletes(const commit::TableSession& session, const std::string
   return commit::CheckTakesDeletes(session.format_version());
 }
 
-Result<void> ChangedFiles::Add(const arrow::StringArray& files, const arrow::Int64Array& positions) {
+Result<void> ChangedFiles::Add(const arrow::RecordBatch& rows, int first) {
+  const auto& files = static_cast<const arrow::StringArray&>(*rows.column(first));
+  const auto& positions = static_cast<const arrow::Int64Array&>(*rows.column(first + 1));
   std::vector<uint64_t>* of_file = nullptr;
   std::string_view path;
   for (int64_t i = 0; i < files.length(); ++i) {

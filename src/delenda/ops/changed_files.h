@@ -26,8 +26,8 @@ class ChangedFiles {
   // `plan` must outlive it.
   explicit ChangedFiles(const plan::ScanPlan& plan) : plan_(plan) {}
 
-  // InvalidArgument: a position that no vector can hold.
-  Result<void> Add(const arrow::StringArray& files, const arrow::Int64Array& positions);
+  // Columns `first` and `first` + 1 of the batch. InvalidArgument: a position that no vector can hold.
+  Result<void> Add(const arrow::RecordBatch& rows, int first);
   void AddWhole(const ContentFile& file) { whole_.insert(file.path); }
 
   // What is to be deleted in each data file, with what is deleted there already: vectors of these files are read, and

@@ -1,6 +1,5 @@
 #include "delenda/ops/commit_deltas.h"
 
-#include <arrow/array.h>
 #include <arrow/record_batch.h>
 
 #include <fmt/format.h>
@@ -165,8 +164,7 @@ class DeltaCommit {
                                                       .hooks = session_.hooks()}));
       ChangedFiles found(*plan);
       while (const auto batch = DELENDA_TRY(stream->Next())) {
-        DELENDA_TRY(found.Add(static_cast<const arrow::StringArray&>(*batch->column(0)),
-                              static_cast<const arrow::Int64Array&>(*batch->column(1))));
+        DELENDA_TRY(found.Add(*batch, 0));
       }
       joined.Add(DELENDA_TRY(found.Deletes(session_)));
     }

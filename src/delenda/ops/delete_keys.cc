@@ -1,6 +1,5 @@
 #include "delenda/ops/delete_keys.h"
 
-#include <arrow/array.h>
 #include <arrow/record_batch.h>
 
 #include <memory>
@@ -34,8 +33,7 @@ Result<std::variant<RowChange, commit::LookAgain>> TryDeleteKeys(const commit::T
     plan = scan.plan();
     ChangedFiles changed(*plan);
     while (const auto batch = DELENDA_TRY(scan.Next()).rows) {
-      DELENDA_TRY(changed.Add(static_cast<const arrow::StringArray&>(*batch->column(scan.columns())),
-                              static_cast<const arrow::Int64Array&>(*batch->column(scan.columns() + 1))));
+      DELENDA_TRY(changed.Add(*batch, scan.columns()));
     }
     joined.Add(DELENDA_TRY(changed.Deletes(session)));
   }
@@ -58,13 +56,7 @@ Result<RowChange> DeleteKeys(commit::TableSession& session, io::FileIO& files, c
   DELENDA_TRY(session.Refresh());
   // Before keys are read: the answer would come late.
   DELENDA_TRY(CheckDeletes(session, options.branch));
-  auto source = DELENDA_TRY(KeyedSource::Open(files, session.schema(),
-                                              {.files = options.files,
-                                               .format = options.format,
-                                               .key = options.key,
-                                               .only_keys = true,
-                                               .memory_budget = options.memory_budget,
-                                               .temp_folder = options.temp_folder}));
+  auto source = DELENDA_TRY(KeyedSource::Open(files, session.schema(), {.rows = options.rows, .only_keys = true}));
   DELENDA_TRY(source.Read(session.hooks()));
   return RunUntilCommitted(session, [&] { return TryDeleteKeys(session, source, options); });
 }

@@ -1,28 +1,20 @@
 // DELETE of the rows whose keys a file holds.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "delenda/base/result.h"
 #include "delenda/commit/table_session.h"
 #include "delenda/io/file_io.h"
+#include "delenda/ops/keyed_source.h"
 #include "delenda/ops/row_change.h"
-#include "delenda/write/row_source.h"
 
 namespace delenda::ops {
 
 struct DeleteKeysOptions {
-  std::vector<std::string> files = {};                    // "-": standard input
-  std::optional<write::RowFormat> format = std::nullopt;  // of all files; not set: as their names say
-  // Columns of the table and of the files; other columns of the files are ignored. Empty: all columns of the files.
-  std::vector<std::string> key = {};
+  KeyedFiles rows = {};  // no key: all columns of the files; other columns than the key are ignored
   std::string branch = "main";
-  bool dry_run = false;                          // find the rows, commit nothing
-  uint64_t memory_budget = uint64_t{256} << 20;  // KeyedSourceOptions
-  std::string temp_folder = {};
+  bool dry_run = false;  // find the rows, commit nothing
 };
 
 // Deletes every live row that has one of the keys, in whatever partition; NULL equals NULL. Of the table, only files

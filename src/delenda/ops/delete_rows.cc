@@ -1,6 +1,5 @@
 #include "delenda/ops/delete_rows.h"
 
-#include <arrow/array.h>
 #include <arrow/record_batch.h>
 
 #include <memory>
@@ -41,8 +40,7 @@ Result<std::variant<RowChange, commit::LookAgain>> TryDelete(const commit::Table
     auto reading = std::make_shared<const plan::ScanPlan>(DELENDA_TRY(plan::PlanOf(*plan, std::move(rest))));
     const auto stream = DELENDA_TRY(read::OpenScan(
         std::move(reading), session.io(), {.threads = session.executor().threads(), .hooks = session.hooks()}));
-    while (const auto batch = DELENDA_TRY(stream->Next())) DELENDA_TRY(changed.Add(static_cast<const arrow::StringArray&>(*batch->column(0)),
-                              static_cast<const arrow::Int64Array&>(*batch->column(1))));
+    while (const auto batch = DELENDA_TRY(stream->Next())) DELENDA_TRY(changed.Add(*batch, 0));
   }
   RowChange change;
   change.is_dry_run = options.dry_run;

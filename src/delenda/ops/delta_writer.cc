@@ -30,7 +30,7 @@ Result<DeltaWriter> DeltaWriter::Make(const commit::TableSession& session, Delta
   options.key = DELENDA_TRY(KeyColumns(session.schema(), options.key));
   auto source = DELENDA_TRY(KeyedSource::ForBatches(
       session.schema(),
-      {.key = options.key, .memory_budget = options.memory_budget, .temp_folder = options.temp_folder},
+      {.rows = {.key = options.key, .memory_budget = options.memory_budget, .temp_folder = options.temp_folder}},
       {Field{.name = options.operation_column, .type = TypeKind::kString}}, session.hooks()));
   options.key = source.key();
   if (options.fallback == DeltaFallback::kCommitEqualityDeletes)

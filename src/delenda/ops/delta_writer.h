@@ -23,7 +23,7 @@ struct DeltaWriterOptions {
   bool ignore_unknown_columns = false;  // else a column that the table lacks is an error
   uint64_t order = 0;                   // DeltaResult::order
   DeltaFallback fallback = DeltaFallback::kAbort;
-  uint64_t memory_budget = uint64_t{256} << 20;  // KeyedSourceOptions
+  uint64_t memory_budget = uint64_t{256} << 20;  // KeyedFiles
   std::string temp_folder = {};
 };
 

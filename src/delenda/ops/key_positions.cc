@@ -1,6 +1,5 @@
 #include "delenda/ops/key_positions.h"
 
-#include <arrow/array.h>
 #include <arrow/record_batch.h>
 
 #include <algorithm>
@@ -100,8 +99,7 @@ Result<std::vector<KeyPositions>> ScanKeyPositionResolver::Resolve(const commit:
                                                     .key_sequence_numbers = query.sequence_numbers,
                                                     .hooks = session.hooks()}));
     while (const auto batch = DELENDA_TRY(stream->Next())) {
-      DELENDA_TRY(found.Add(static_cast<const arrow::StringArray&>(*batch->column(0)),
-                            static_cast<const arrow::Int64Array&>(*batch->column(1))));
+      DELENDA_TRY(found.Add(*batch, 0));
     }
   }
   std::map<std::string_view, uint32_t> vector_of;

@@ -62,7 +62,7 @@ struct KeyedSource::State {
   std::deque<read::RowBuffer> parts;        // if there are several
   std::shared_ptr<const KeyedRows> single;  // else
 
-  uint64_t part_bytes() const { return options.memory_budget / 2; }
+  uint64_t part_bytes() const { return options.rows.memory_budget / 2; }
   // Its keys and rows take no more than a part may.
   bool FitsInPart(const read::RowBuffer& part) const {
     return part.bytes() + kBytesOfKey * static_cast<uint64_t>(part.rows()) <= part_bytes();
@@ -77,22 +77,22 @@ struct KeyedSource::State {
 
 Result<std::unique_ptr<KeyedSource::State>> KeyedSource::State::Make(const Schema& table, Schema schema,
                                                                      KeyedSourceOptions options) {
-  options.memory_budget = std::max(options.memory_budget, kLeastSourceBudget);
+  options.rows.memory_budget = std::max(options.rows.memory_budget, kLeastSourceBudget);
   auto state = std::make_unique<State>();
   state->table_fields = table.fields();
   state->schema = std::move(schema);
   // Floats as keys and the like are refused before rows are read.
-  DELENDA_TRY(read::KeyTable::ForColumns(state->schema, options.key));
+  DELENDA_TRY(read::KeyTable::ForColumns(state->schema, options.rows.key));
   arrow::FieldVector fields;
   for (const Field& field : state->schema.fields()) fields.push_back(DELENDA_TRY(read::ToArrowField(field)));
-  for (const std::string& name : options.key) {
+  for (const std::string& name : options.rows.key) {
     const auto found = std::ranges::find(state->schema.fields(), name, &Field::name);
     state->key_columns.push_back(static_cast<int>(found - state->schema.fields().begin()));
   }
   state->spill = {.schema = arrow::schema(std::move(fields)),
                   .pool = arrow::default_memory_pool(),
-                  .folder = read::SpillFolder(options.temp_folder),
-                  .block_bytes = std::max(options.memory_budget / 128, kLeastSourceBlock)};
+                  .folder = read::SpillFolder(options.rows.temp_folder),
+                  .block_bytes = std::max(options.rows.memory_budget / 128, kLeastSourceBlock)};
   state->options = std::move(options);
   state->all.emplace(state->spill, std::make_shared<read::SpillFile>(state->spill), state->part_bytes());
   return state;
@@ -159,7 +159,7 @@ Result<void> KeyedSource::State::Cut(read::RowBuffer rows_read) {
 
 // Two passes: the first finds the last row of each key, the second takes these rows.
 Result<KeyedRows> KeyedSource::State::Load(read::RowBuffer& part) const {
-  auto keys = DELENDA_TRY(read::KeyTable::ForColumns(schema, options.key));
+  auto keys = DELENDA_TRY(read::KeyTable::ForColumns(schema, options.rows.key));
   KeyedRows loaded{.keys = std::move(keys), .batches = {}, .row_of = {}};
   std::vector<uint64_t> last_of;  // by key number, counted over the part
   uint64_t row_number = 0;
@@ -220,14 +220,8 @@ KeyedSource::KeyedSource(KeyedSource&&) noexcept = default;
 KeyedSource& KeyedSource::operator=(KeyedSource&&) noexcept = default;
 
 Result<KeyedSource> KeyedSource::Open(io::FileIO& io, const Schema& table, KeyedSourceOptions options) {
-  auto opened = DELENDA_TRY(SourceFiles::Open(io, table,
-                                              {.files = options.files,
-                                               .format = options.format,
-                                               .key = options.key,
-                                               .looked_at = options.looked_at,
-                                               .ignore_unknown_columns = options.ignore_unknown_columns,
-                                               .only_keys = options.only_keys}));
-  options.key = opened.key();
+  auto opened = DELENDA_TRY(SourceFiles::Open(io, table, options));
+  options.rows.key = opened.key();
   auto state = DELENDA_TRY(State::Make(table, opened.schema(), std::move(options)));
   state->files = std::move(opened);
   return KeyedSource(std::move(state));
@@ -235,7 +229,7 @@ Result<KeyedSource> KeyedSource::Open(io::FileIO& io, const Schema& table, Keyed
 
 Result<KeyedSource> KeyedSource::ForBatches(const Schema& table, KeyedSourceOptions options, std::vector<Field> more,
                                             const Hooks& hooks) {
-  auto schema = DELENDA_TRY(SchemaOfKeyedRows(table, options.key, std::move(more)));
+  auto schema = DELENDA_TRY(SchemaOfKeyedRows(table, options.rows.key, std::move(more)));
   auto state = DELENDA_TRY(State::Make(table, std::move(schema), std::move(options)));
   state->cancel = hooks.cancel;
   return KeyedSource(std::move(state));
@@ -260,7 +254,7 @@ Result<void> KeyedSource::Close() {
 }
 
 const Schema& KeyedSource::schema() const { return state_->schema; }
-const std::vector<std::string>& KeyedSource::key() const { return state_->options.key; }
+const std::vector<std::string>& KeyedSource::key() const { return state_->options.rows.key; }
 bool KeyedSource::Fits(const Schema& table) const { return table.fields() == state_->table_fields; }
 size_t KeyedSource::parts() const { return state_->single ? 1 : state_->parts.size(); }
 uint64_t KeyedSource::rows() const { return state_->rows; }

@@ -24,21 +24,26 @@ namespace delenda::ops {
 // Field IDs"). InvalidArgument: neither.
 Result<std::vector<std::string>> KeyColumns(const Schema& table, const std::vector<std::string>& named);
 
-struct KeyedSourceOptions {
+// Files of rows that are told apart by a key.
+struct KeyedFiles {
   std::vector<std::string> files = {};                    // in order; "-": standard input
   std::optional<write::RowFormat> format = std::nullopt;  // of all files; not set: as their names say
-  // Columns of the table, at the top level. Empty (with `only_keys`): all columns of the first file.
-  std::vector<std::string> key = {};
-  // Columns that expressions look at. Those that the table lacks are taken from the files.
-  std::vector<std::string> looked_at = {};
+  std::vector<std::string> key = {};                      // columns of the table, at the top level, and of the files
   bool ignore_unknown_columns = false;
-  bool only_keys = false;  // the rows have their key columns and no others; other columns of the files are ignored
-  // A key that is there twice is an error; else the last of its rows counts.
-  bool is_unique = false;
   // Bytes that rows and keys may take, about; beyond it rows go to a file without name in `temp_folder` (empty: TMPDIR,
   // else /tmp). The batch that is being read comes on top. Less than 1 MiB works, but slowly.
   uint64_t memory_budget = uint64_t{256} << 20;
   std::string temp_folder = {};
+};
+
+struct KeyedSourceOptions {
+  // An empty key (with `only_keys`): all columns of the first file.
+  KeyedFiles rows = {};
+  // Columns that expressions look at. Those that the table lacks are taken from the files.
+  std::vector<std::string> looked_at = {};
+  bool only_keys = false;  // the rows have their key columns and no others; other columns of the files are ignored
+  // A key that is there twice is an error; else the last of its rows counts.
+  bool is_unique = false;
 };
 
 // Rows of a source, one for each key.

@@ -1,7 +1,6 @@
 // MERGE: rows from files update or delete those with the same key, or are inserted.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,15 +9,13 @@
 #include "delenda/base/result.h"
 #include "delenda/commit/table_session.h"
 #include "delenda/io/file_io.h"
+#include "delenda/ops/keyed_source.h"
 #include "delenda/ops/row_change.h"
-#include "delenda/write/row_source.h"
 
 namespace delenda::ops {
 
 struct MergeOptions {
-  std::vector<std::string> files = {};                    // "-": standard input
-  std::optional<write::RowFormat> format = std::nullopt;  // of all files; not set: as their names say
-  std::vector<std::string> key = {};                      // columns of the table and of the files (KeyColumns)
+  KeyedFiles rows = {};  // no key: the table's identifier fields (KeyColumns)
   // What happens to a row of the table and the row of the files that has its key. Conditions are filters, values are
   // those of an update; both see the table's columns by name and the files' as source.NAME. The first clause whose
   // condition holds is carried out.
@@ -28,11 +25,8 @@ struct MergeOptions {
   std::string matched_update_when = {};  // condition; empty: all that were not deleted
   // Condition on rows of the files whose key the table lacks: they are inserted. Empty: all; not set: none.
   std::optional<std::string> not_matched_insert = std::nullopt;
-  bool ignore_unknown_columns = false;
   std::string branch = "main";
-  bool dry_run = false;                          // read and check all rows, change nothing
-  uint64_t memory_budget = uint64_t{256} << 20;  // KeyedSourceOptions
-  std::string temp_folder = {};
+  bool dry_run = false;  // read and check all rows, change nothing
 };
 
 // As SQL's MERGE. Updated rows keep their _row_id and count as last updated by this commit; all values are computed

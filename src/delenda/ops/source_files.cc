@@ -79,28 +79,28 @@ Result<void> CheckHasKey(const arrow::Schema& rows, const std::vector<std::strin
 }
 
 bool SourceFiles::IsJson(const std::string& path) const {
-  return (options_.format ? options_.format : write::RowFormatFromPath(path)) == write::RowFormat::kJsonLines;
+  return (options_.rows.format ? options_.rows.format : write::RowFormatFromPath(path)) == write::RowFormat::kJsonLines;
 }
 
 Result<std::shared_ptr<write::RowSource>> SourceFiles::Peek(const std::string& path) {
   if (path == "-" && peeked_input_) return peeked_input_;
   std::shared_ptr<write::RowSource> source =
-      DELENDA_TRY(write::RowSource::Open(*io_, path, {.format = options_.format}));
+      DELENDA_TRY(write::RowSource::Open(*io_, path, {.format = options_.rows.format}));
   if (path == "-") peeked_input_ = source;
   return source;
 }
 
 Result<void> SourceFiles::TakeKeyFromFile() {
-  const std::string& path = options_.files.front();
+  const std::string& path = options_.rows.files.front();
   if (IsJson(path)) {
     if (path == "-") return InvalidArgument("JSON lines from standard input need their key columns named");
     write::LineReader lines(DELENDA_TRY(write::OpenBytes(*io_, path)));
-    options_.key = DELENDA_TRY(WithContext(write::FirstMembers(lines), "file", path));
+    options_.rows.key = DELENDA_TRY(WithContext(write::FirstMembers(lines), "file", path));
   } else {
     const auto source = DELENDA_TRY(Peek(path));
-    for (const auto& field : source->schema()->fields()) options_.key.push_back(field->name());
+    for (const auto& field : source->schema()->fields()) options_.rows.key.push_back(field->name());
   }
-  if (options_.key.empty()) return InvalidArgument("{} has no columns to be the key", path);
+  if (options_.rows.key.empty()) return InvalidArgument("{} has no columns to be the key", path);
   return {};
 }
 
@@ -114,7 +114,7 @@ Result<std::vector<Field>> SourceFiles::FindLookedAt(const Schema& table) {
   for (const std::string& name : missing) {
     std::optional<Field> found;
     bool is_text = false;
-    for (const std::string& path : options_.files) {
+    for (const std::string& path : options_.rows.files) {
       if (IsJson(path)) {
         is_text = true;
         continue;
@@ -135,41 +135,42 @@ Result<std::vector<Field>> SourceFiles::FindLookedAt(const Schema& table) {
   return fields;
 }
 
-Result<SourceFiles> SourceFiles::Open(io::FileIO& io, const Schema& table, SourceFilesOptions options) {
-  if (options.files.empty()) return InvalidArgument("there is no file with rows");
+Result<SourceFiles> SourceFiles::Open(io::FileIO& io, const Schema& table, KeyedSourceOptions options) {
+  if (options.rows.files.empty()) return InvalidArgument("there is no file with rows");
   SourceFiles files(io, std::move(options));
-  SourceFilesOptions& wanted = files.options_;
-  const bool names_key = !wanted.key.empty();
+  KeyedSourceOptions& wanted = files.options_;
+  const bool names_key = !wanted.rows.key.empty();
   if (!names_key) {
     if (!wanted.only_keys) return InvalidArgument("no key column is named");
     DELENDA_TRY(files.TakeKeyFromFile());
   }
   if (wanted.only_keys) {
-    auto fields =
-        DELENDA_TRY(FindKey(table, wanted.key, names_key ? "" : ": name the columns of the file that are the key"));
-    if (names_key) wanted.ignore_unknown_columns = true;
+    auto fields = DELENDA_TRY(
+        FindKey(table, wanted.rows.key, names_key ? "" : ": name the columns of the file that are the key"));
+    if (names_key) wanted.rows.ignore_unknown_columns = true;
     files.schema_ = DELENDA_TRY(Schema::Make(table.id(), std::move(fields)));
   } else {
     // The key first: an error of it is the clearer one.
-    DELENDA_TRY(FindKey(table, wanted.key, ""));
-    files.schema_ = DELENDA_TRY(SchemaOfKeyedRows(table, wanted.key, DELENDA_TRY(files.FindLookedAt(table))));
+    DELENDA_TRY(FindKey(table, wanted.rows.key, ""));
+    files.schema_ = DELENDA_TRY(SchemaOfKeyedRows(table, wanted.rows.key, DELENDA_TRY(files.FindLookedAt(table))));
   }
   return files;
 }
 
 Result<void> SourceFiles::OpenNext() {
-  const std::string& path = options_.files[next_file_++];
+  const std::string& path = options_.rows.files[next_file_++];
   if (path == "-" && peeked_input_) {
     source_ = peeked_input_;
   } else {
-    source_ = DELENDA_TRY(write::RowSource::Open(
-        *io_, path,
-        {.format = options_.format, .table = schema_, .ignore_unknown_columns = options_.ignore_unknown_columns}));
+    source_ = DELENDA_TRY(write::RowSource::Open(*io_, path,
+                                                 {.format = options_.rows.format,
+                                                  .table = schema_,
+                                                  .ignore_unknown_columns = options_.rows.ignore_unknown_columns}));
   }
-  DELENDA_TRY(CheckHasKey(*source_->schema(), options_.key));
+  DELENDA_TRY(CheckHasKey(*source_->schema(), options_.rows.key));
   conformer_ = DELENDA_TRY(write::RowConformer::Make(
       *source_->schema(), schema_,
-      {.ignore_unknown_columns = options_.ignore_unknown_columns, .parse_text = source_->is_text()}));
+      {.ignore_unknown_columns = options_.rows.ignore_unknown_columns, .parse_text = source_->is_text()}));
   return {};
 }
 
@@ -181,8 +182,8 @@ Result<BatchRef> SourceFiles::NextOfFile() {
 }
 
 Result<BatchRef> SourceFiles::Next() {
-  while (source_ || next_file_ < options_.files.size()) {
-    const std::string& path = options_.files[source_ ? next_file_ - 1 : next_file_];
+  while (source_ || next_file_ < options_.rows.files.size()) {
+    const std::string& path = options_.rows.files[source_ ? next_file_ - 1 : next_file_];
     auto batch = DELENDA_TRY(WithContext(NextOfFile(), "file", path));
     if (batch) return batch;
     source_.reset();

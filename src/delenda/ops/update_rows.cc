@@ -50,8 +50,7 @@ class Updater {
                                                      parquet::StatusSource::kCompute)));
       const auto rows = arrow::RecordBatch::Make(schema_of_rows, batch->num_rows(), std::move(values));
       if (!options_.dry_run) DELENDA_TRY(writer.Write(*rows));
-      DELENDA_TRY(changed.Add(static_cast<const arrow::StringArray&>(*batch->column(columns + 1)),
-                              static_cast<const arrow::Int64Array&>(*batch->column(columns + 2))));
+      DELENDA_TRY(changed.Add(*batch, columns + 1));
       change.rows_updated += static_cast<uint64_t>(batch->num_rows());
       if (session_.hooks().progress)
         session_.hooks().progress({.stage = "update", .done = change.rows_updated, .total = 0});

@@ -1,6 +1,5 @@
 #include "delenda/ops/upsert_rows.h"
 
-#include <arrow/array.h>
 #include <arrow/record_batch.h>
 
 #include <functional>
@@ -13,8 +12,7 @@
 #include "delenda/ops/commit_deltas.h"
 #include "delenda/ops/delta_files.h"
 #include "delenda/ops/key_positions.h"
-#include "delenda/ops/key_scan.h"
-#include "delenda/ops/keyed_commit.h"
+#include "delenda/ops/keyed_change.h"
 #include "delenda/ops/keyed_rows_writer.h"
 #include "delenda/ops/keyed_source.h"
 #include "delenda/ops/row_condition.h"
@@ -22,96 +20,49 @@
 namespace delenda::ops {
 namespace {
 
-// The live rows of the table that have one key.
-struct Matched {
-  int64_t row_id = KeyedRowsWriter::kNewRow;  // the lowest
-  uint32_t rows = 0;
-};
-
-class Upserter {
+class Upserter final : public KeyedChange {
  public:
-  Upserter(commit::TableSession& session, KeyedSource& source, const UpsertOptions& options)
-      : session_(session), source_(source), options_(options) {}
-
-  Result<std::variant<RowChange, commit::LookAgain>> Run() {
-    DELENDA_TRY(CheckDeletes(session_, options_.branch));
-    DELENDA_TRY(CheckColumnsStayed(source_, session_));
-    if (!options_.delete_when.empty())
-      deletes_ = DELENDA_TRY(RowCondition::Make(options_.delete_when, source_.schema()));
-    writer_ = DELENDA_TRY(KeyedRowsWriter::Make(session_, source_, options_.dry_run));
-    for (size_t part = 0; part < source_.parts(); ++part) {
-      const auto rows = DELENDA_TRY(source_.Part(part));
-      const auto matched = DELENDA_TRY(FindMatched(rows));
-      DELENDA_TRY(WriteRows(*rows, matched));
-    }
-    change_.is_dry_run = options_.dry_run;
-    return CommitKeyedChange(session_, options_.branch, source_, plan_, joined_, *writer_, change_);
-  }
+  Upserter(const commit::TableSession& session, KeyedSource& source, const UpsertOptions& options)
+      : KeyedChange(session, source, options.branch, options.dry_run, "upsert"), options_(options) {}
 
  private:
-  Result<std::vector<Matched>> FindMatched(const std::shared_ptr<const KeyedRows>& rows) {
-    std::vector<Matched> matched(static_cast<size_t>(rows->keys.size()));
-    auto scan = DELENDA_TRY(KeyScan::Start(session_, options_.branch, rows, source_.key(), KeyScanColumns::kKey,
-                                           {"_row_id", "_file", "_pos"}));
-    const int first = scan.columns();
-    plan_ = scan.plan();
-    ChangedFiles changed(*plan_);
-    for (auto batch = DELENDA_TRY(scan.Next()); batch.rows; batch = DELENDA_TRY(scan.Next())) {
-      const auto& row_ids = static_cast<const arrow::Int64Array&>(*batch.rows->column(first));
-      for (size_t i = 0; i < batch.numbers.size(); ++i) {
-        Matched& match = matched[static_cast<size_t>(batch.numbers[i])];
-        if (++match.rows > 1 && options_.strict) return SeveralRows(*rows, batch.numbers[i]);
-        const auto row = static_cast<int64_t>(i);
-        // Files older than format version 3 have none.
-        if (row_ids.IsNull(row)) continue;
-        if (match.row_id == KeyedRowsWriter::kNewRow || row_ids.Value(row) < match.row_id)
-          match.row_id = row_ids.Value(row);
-      }
-      DELENDA_TRY(changed.Add(static_cast<const arrow::StringArray&>(*batch.rows->column(first + 1)),
-                              static_cast<const arrow::Int64Array&>(*batch.rows->column(first + 2))));
+  Result<KeyScanColumns> Begin() override {
+    if (!options_.delete_when.empty())
+      deletes_ = DELENDA_TRY(RowCondition::Make(options_.delete_when, source_.schema()));
+    return KeyScanColumns::kKey;
+  }
+
+  Result<void> SeeTable(const KeyedRows& part, const KeyScan::Batch& table, int metadata,
+                        ChangedFiles& changed) override {
+    for (const int64_t number : table.numbers) {
+      if (!options_.strict || MatchOf(number).rows < 2) continue;
+      const read::RowRef ref = part.row_of[static_cast<size_t>(number)];
+      return ValidationFailed("the table has more than one row with the key {}; without strict they would become one",
+                              KeyText(source_, *part.batches[ref.batch], ref.row));
     }
-    joined_.Add(DELENDA_TRY(changed.Deletes(session_)));
-    return matched;
+    return changed.Add(*table.rows, metadata + 1);
   }
 
-  std::unexpected<Error> SeveralRows(const KeyedRows& rows, int64_t number) const {
-    const read::RowRef ref = rows.row_of[static_cast<size_t>(number)];
-    return ValidationFailed("the table has more than one row with the key {}; without strict they would become one",
-                            KeyText(source_, *rows.batches[ref.batch], ref.row));
-  }
-
-  Result<void> WriteRows(const KeyedRows& rows, const std::vector<Matched>& matched) {
-    for (const auto& batch : rows.batches) {
-      const int64_t count = batch->num_rows();
-      const auto columns = DELENDA_TRY(rows.keys.ColumnsOf(source_.schema(), *batch));
-      const auto numbers = DELENDA_TRY(rows.keys.Find(columns, count));
-      read::Selection written(count, true);
-      if (deletes_) {
-        written = DELENDA_TRY(deletes_->Matches(*batch));
-        written.Invert();
-      }
-      std::vector<int64_t> row_ids;
-      for (int64_t row = 0; row < count; ++row) {
-        if (!written.Kept(row)) continue;
-        const Matched& match = matched[static_cast<size_t>(numbers[static_cast<size_t>(row)])];
-        ++(match.rows > 0 ? change_.rows_updated : change_.rows_added);
-        row_ids.push_back(match.row_id);
-      }
-      DELENDA_TRY(writer_->Write(batch, written, row_ids));
-      if (session_.hooks().progress)
-        session_.hooks().progress({.stage = "upsert", .done = change_.rows_updated + change_.rows_added, .total = 0});
+  Result<void> SeeSource(const std::shared_ptr<arrow::RecordBatch>& batch,
+                         const std::vector<int64_t>& numbers) override {
+    read::Selection written(batch->num_rows(), true);
+    if (deletes_) {
+      written = DELENDA_TRY(deletes_->Matches(*batch));
+      written.Invert();
     }
-    return {};
+    std::vector<int64_t> row_ids;
+    uint64_t updates = 0;
+    for (int64_t row = 0; row < batch->num_rows(); ++row) {
+      if (!written.Kept(row)) continue;
+      const Match& match = MatchOf(numbers[static_cast<size_t>(row)]);
+      if (match.rows > 0) ++updates;
+      row_ids.push_back(match.row_id);
+    }
+    return Write(batch, written, row_ids, updates);
   }
 
-  commit::TableSession& session_;
-  KeyedSource& source_;
   const UpsertOptions& options_;
   std::optional<RowCondition> deletes_;
-  std::optional<KeyedRowsWriter> writer_;
-  std::shared_ptr<const plan::ScanPlan> plan_;
-  JoinedDeletes joined_;
-  RowChange change_;
 };
 
 using OnlyDeletes = std::function<Result<read::Selection>(const arrow::RecordBatch&)>;
@@ -163,7 +114,7 @@ Result<RowChange> UpsertByKeyFiles(commit::TableSession& session, KeyedSource& s
   const DeltaResult delta = DELENDA_TRY(WriteDeltaFiles(session, source, only_deletes, {.fallback = options.fallback}));
   return CommitDeltas(
       session, {&delta, 1},
-      {.branch = options.branch, .most_tries = options.most_tries, .key_memory = options.memory_budget});
+      {.branch = options.branch, .most_tries = options.most_tries, .key_memory = options.rows.memory_budget});
 }
 
 }  // namespace
@@ -181,14 +132,8 @@ Result<RowChange> UpsertRows(commit::TableSession& session, io::FileIO& files, c
   DELENDA_TRY(session.Refresh());
   // Before rows are read: the answers would come late.
   DELENDA_TRY(CheckDeletes(session, options.branch));
-  auto key = DELENDA_TRY(KeyColumns(session.schema(), options.key));
-  KeyedSourceOptions wanted{.files = options.files,
-                            .format = options.format,
-                            .key = std::move(key),
-                            .ignore_unknown_columns = options.ignore_unknown_columns,
-                            .is_unique = options.strict,
-                            .memory_budget = options.memory_budget,
-                            .temp_folder = options.temp_folder};
+  KeyedSourceOptions wanted{.rows = options.rows, .is_unique = options.strict};
+  wanted.rows.key = DELENDA_TRY(KeyColumns(session.schema(), options.rows.key));
   if (!options.delete_when.empty()) wanted.looked_at = ColumnNames(*DELENDA_TRY(ParseExpression(options.delete_when)));
   auto source = DELENDA_TRY(KeyedSource::Open(files, session.schema(), std::move(wanted)));
   if (!options.delete_when.empty()) DELENDA_TRY(RowCondition::Make(options.delete_when, source.schema()));

@@ -2,16 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "delenda/base/result.h"
 #include "delenda/commit/table_session.h"
 #include "delenda/io/file_io.h"
 #include "delenda/ops/delta_files.h"
+#include "delenda/ops/keyed_source.h"
 #include "delenda/ops/row_change.h"
-#include "delenda/write/row_source.h"
 
 namespace delenda::ops {
 
@@ -25,9 +23,7 @@ enum class UpsertVia : uint8_t {
 };
 
 struct UpsertOptions {
-  std::vector<std::string> files = {};                    // "-": standard input
-  std::optional<write::RowFormat> format = std::nullopt;  // of all files; not set: as their names say
-  std::vector<std::string> key = {};                      // columns of the table and of the files (KeyColumns)
+  KeyedFiles rows = {};  // no key: the table's identifier fields (KeyColumns)
   // A filter on the files' rows (columns of the table, and others of the files): those only delete. Empty: none does.
   std::string delete_when = {};
   bool strict = false;  // a key that is there twice, in the files or among the table's rows, is an error
@@ -35,11 +31,8 @@ struct UpsertOptions {
   // Via equality deletes only: CommitDeltasOptions::most_tries, and what is done after them.
   uint64_t most_tries = kMostLooks;
   DeltaFallback fallback = DeltaFallback::kAbort;
-  bool ignore_unknown_columns = false;
   std::string branch = "main";
-  bool dry_run = false;                          // read and check all rows, change nothing
-  uint64_t memory_budget = uint64_t{256} << 20;  // KeyedSourceOptions
-  std::string temp_folder = {};
+  bool dry_run = false;  // read and check all rows, change nothing
 };
 
 // For each key the last row of the files counts, in their order. Live rows with the key, in whatever partition, are

@@ -225,7 +225,7 @@ TEST(DeltaFallback, EqualityDeletesOfUnpartitionedTablesAreThoseThatWereWritten)
       table.MakePoint(),
       [&](int n) {
         const auto path = table.Put(fmt::format("{}.jsonl", n), theirs.dump());
-        ASSERT_TRUE(UpsertRows(other, *io::MakeLocalFileIO(), {.files = {path}, .key = {"id"}}));
+        ASSERT_TRUE(UpsertRows(other, *io::MakeLocalFileIO(), {.rows = {.files = {path}, .key = {"id"}}}));
       },
       2);
   auto session = table.Session(point);

@@ -107,8 +107,9 @@ TEST(DeltaWriter, UpsertsViaEqualityDeletesLeaveTheRowsOfThoseViaPositions) {
         row["op"] = random() % 3 == 0 ? "d" : "u";
         lines += row.dump() + "\n";
       }
-      UpsertOptions options{.files = {positions.Put("both.jsonl", lines)}, .key = {"id"}, .delete_when = "op = 'd'"};
-      options.memory_budget = random() % 2 == 0 ? 1 : uint64_t{1} << 28;
+      UpsertOptions options{.rows = {.files = {positions.Put("both.jsonl", lines)}, .key = {"id"}},
+                            .delete_when = "op = 'd'"};
+      options.rows.memory_budget = random() % 2 == 0 ? 1 : uint64_t{1} << 28;
       ASSERT_TRUE(UpsertRows(by_positions, *files, options));
       options.via = UpsertVia::kEqualityDeletes;
       options.dry_run = true;
@@ -127,9 +128,10 @@ TEST(DeltaWriter, UpsertsViaEqualityDeletesLeaveTheRowsOfThoseViaPositions) {
   }
   TableCopy table("cl_basic");
   auto session = table.Session();
-  const auto refused = UpsertRows(
-      session, *io::MakeLocalFileIO(),
-      {.files = {table.Put("a.csv", "id\n1\n")}, .key = {"id"}, .strict = true, .via = UpsertVia::kEqualityDeletes});
+  const auto refused = UpsertRows(session, *io::MakeLocalFileIO(),
+                                  {.rows = {.files = {table.Put("a.csv", "id\n1\n")}, .key = {"id"}},
+                                   .strict = true,
+                                   .via = UpsertVia::kEqualityDeletes});
   EXPECT_EQ(refused.error().kind(), ErrorKind::kInvalidArgument);
 }
 

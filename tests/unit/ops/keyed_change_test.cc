@@ -132,7 +132,6 @@ TEST_P(KeyedFixture, ChangesByKeyAreThoseOfAListOfRows) {
     // A few rows, or so many that they do not fit into the memory that is allowed.
     const bool spills = below(3) == 0;
     const size_t count = spills ? 700 : 1 + below(30);
-    const uint64_t memory = spills ? 1 : uint64_t{256} << 20;
     const size_t operation = below(3);
     std::vector<Json> brought;
     std::set<std::string> known;
@@ -144,7 +143,9 @@ TEST_P(KeyedFixture, ChangesByKeyAreThoseOfAListOfRows) {
     }
     std::string lines;
     for (const Json& row : brought) lines += row.dump() + "\n";
-    const auto path = table.Put("rows.jsonl", lines);
+    const KeyedFiles keyed{.files = {table.Put("rows.jsonl", lines)},
+                           .key = model.key(),
+                           .memory_budget = spills ? 1 : uint64_t{256} << 20};
     const auto before = table.Rows({.select = {"id", "_row_id"}, .select_all = false});
     // A key column can't be set.
     const bool updates = model.key().size() == 1;
@@ -153,27 +154,17 @@ TEST_P(KeyedFixture, ChangesByKeyAreThoseOfAListOfRows) {
     if (updates && !all_columns) set.emplace_back(column->name, "source.\"" + column->name + "\"");
     const auto change_table = [&](bool dry_run) {
       switch (operation) {
-        case 0:
-          return DeleteKeys(session, *files,
-                            {.files = {path}, .key = model.key(), .dry_run = dry_run, .memory_budget = memory});
-        case 1:
-          return UpsertRows(session, *files,
-                            {.files = {path},
-                             .key = model.key(),
-                             .delete_when = "op = 'd'",
-                             .dry_run = dry_run,
-                             .memory_budget = memory});
+        case 0: return DeleteKeys(session, *files, {.rows = keyed, .dry_run = dry_run});
+        case 1: return UpsertRows(session, *files, {.rows = keyed, .delete_when = "op = 'd'", .dry_run = dry_run});
         default:
           return MergeRows(session, *files,
-                           {.files = {path},
-                            .key = model.key(),
+                           {.rows = keyed,
                             .matched_delete = "source.op = 'd'",
                             .matched_update = set,
                             .matched_update_all = all_columns,
                             .matched_update_when = updates ? "source.op = 'u'" : "",
                             .not_matched_insert = "source.op = 'i'",
-                            .dry_run = dry_run,
-                            .memory_budget = memory});
+                            .dry_run = dry_run});
       }
     };
     const auto planned = change_table(true);
@@ -246,7 +237,7 @@ TEST(UpsertRows, AnyFailureLeavesTheOldOrTheNewRows) {
     faulty->Add({.effect = io::FailWith{}, .operation = std::nullopt, .path_contains = "", .skip = at, .times = 1});
     const auto change = [&]() -> Result<RowChange> {
       auto session = DELENDA_TRY(table.TrySession(faulty, executor));
-      return UpsertRows(session, *io::MakeLocalFileIO(), {.files = {path}, .key = {"id"}});
+      return UpsertRows(session, *io::MakeLocalFileIO(), {.rows = {.files = {path}, .key = {"id"}}});
     }();
     const auto after = table.Rows();
     const auto changed = std::ranges::count_if(after, [&](const Json& row) { return row[column->name] == "upserted"; });

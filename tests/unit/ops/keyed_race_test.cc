@@ -58,8 +58,9 @@ class KeyedRace : public ::testing::Test {
   Act Upsert(const std::string& name, const std::string& csv, std::string delete_when = "", uint64_t memory = 1 << 20) {
     const auto path = table_.Put(name, csv);
     return [this, path, delete_when, memory](commit::TableSession& session) {
-      return UpsertRows(session, *files_,
-                        {.files = {path}, .key = {"id"}, .delete_when = delete_when, .memory_budget = memory});
+      return UpsertRows(
+          session, *files_,
+          {.rows = {.files = {path}, .key = {"id"}, .memory_budget = memory}, .delete_when = delete_when});
     };
   }
   Act Append(const std::string& name, const std::string& csv) {
@@ -68,7 +69,9 @@ class KeyedRace : public ::testing::Test {
   }
   Act RemoveKeys(const std::string& name, const std::string& csv) {
     const auto path = table_.Put(name, csv);
-    return [this, path](commit::TableSession& session) { return DeleteKeys(session, *files_, {.files = {path}}); };
+    return [this, path](commit::TableSession& session) {
+      return DeleteKeys(session, *files_, {.rows = {.files = {path}}});
+    };
   }
   static Act Remove(const std::string& where) {
     return [where](commit::TableSession& session) { return DeleteRows(session, {.where = where}); };
@@ -201,8 +204,7 @@ TEST_F(KeyedRace, AMergeDoesNotInsertAKeyThatOthersInserted) {
   const auto change = Race(
       [&](commit::TableSession& session) {
         return MergeRows(session, *files_,
-                         {.files = {path},
-                          .key = {"id"},
+                         {.rows = {.files = {path}, .key = {"id"}},
                           .matched_update = {{"s", "s || '+' || source.s"}},
                           .not_matched_insert = ""});
       },

@@ -70,9 +70,10 @@ TEST(KeyColumns, AreThoseThatAreNamedElseTheIdentifierFields) {
 }
 
 TEST_F(KeyedSourceTest, TheLastRowOfAKeyCountsInTheOrderOfFiles) {
-  auto source = Read({.files = {Put("/a.csv", "id,v\n1,a\n2,b\n,c\n"), Put("/b.jsonl", "{\"id\": 1, \"v\": \"d\"}\n"),
-                                Put("/c.csv", "id,v\n,e\n3,f\n3,g\n")},
-                      .key = {"id"}});
+  auto source =
+      Read({.rows = {.files = {Put("/a.csv", "id,v\n1,a\n2,b\n,c\n"), Put("/b.jsonl", "{\"id\": 1, \"v\": \"d\"}\n"),
+                               Put("/c.csv", "id,v\n,e\n3,f\n3,g\n")},
+                     .key = {"id"}}});
   ASSERT_TRUE(source) << source.error().ToString();
   EXPECT_EQ(source->rows(), 7U);
   const std::map<std::string, std::string> expected = {{"1", "d"}, {"2", "b"}, {"null", "e"}, {"3", "g"}};
@@ -80,9 +81,10 @@ TEST_F(KeyedSourceTest, TheLastRowOfAKeyCountsInTheOrderOfFiles) {
 }
 
 TEST_F(KeyedSourceTest, ColumnsThatOnlyExpressionsLookAtComeFromTheFiles) {
-  auto source = Read({.files = {Put("/a.csv", "id,op\n1,d\n2,\n"), Put("/b.jsonl", "{\"id\": 3, \"op\": \"u\"}\n")},
-                      .key = {"ID"},
-                      .looked_at = {"op", "v", "lsn"}});
+  auto source =
+      Read({.rows = {.files = {Put("/a.csv", "id,op\n1,d\n2,\n"), Put("/b.jsonl", "{\"id\": 3, \"op\": \"u\"}\n")},
+                     .key = {"ID"}},
+            .looked_at = {"op", "v", "lsn"}});
   ASSERT_TRUE(source) << source.error().ToString();
   // JSON lines do not say which columns they have: all that are looked at.
   std::vector<std::string> names;
@@ -100,8 +102,7 @@ TEST_F(KeyedSourceTest, AColumnThatNoRowHasIsWarnedOf) {
   hooks.log = [&](LogLevel level, std::string_view line) {
     if (level == LogLevel::kWarning) warnings.emplace_back(line);
   };
-  auto source = Read({.files = {Put("/b.jsonl", "{\"id\": 3, \"op\": \"u\"}\n{\"id\": 4}\n")},
-                      .key = {"id"},
+  auto source = Read({.rows = {.files = {Put("/b.jsonl", "{\"id\": 3, \"op\": \"u\"}\n{\"id\": 4}\n")}, .key = {"id"}},
                       .looked_at = {"op", "opp"}},
                      hooks);
   ASSERT_TRUE(source) << source.error().ToString();
@@ -116,19 +117,23 @@ TEST_F(KeyedSourceTest, WhatIsWrongIsNamed) {
     const char* text;
   };
   const std::vector<Wrong> all = {
-      {{.files = {}, .key = {"id"}}, ErrorKind::kInvalidArgument, "no file"},
-      {{.files = {good}, .key = {}}, ErrorKind::kInvalidArgument, "no key column"},
-      {{.files = {good}, .key = {"nope"}}, ErrorKind::kNotFound, "'nope'"},
-      {{.files = {good}, .key = {"st.x"}}, ErrorKind::kInvalidArgument, "'st.x' is nested"},
-      {{.files = {Put("/st.jsonl", "{\"st\": {\"x\": 1}}")}, .key = {"st"}}, ErrorKind::kInvalidArgument, "st"},
-      {{.files = {Put("/d.csv", "d\n1\n")}, .key = {"d"}}, ErrorKind::kInvalidArgument, "d"},
-      {{.files = {good, Put("/v.csv", "v\nx\n")}, .key = {"id"}}, ErrorKind::kInvalidArgument, "/v.csv"},
-      {{.files = {Put("/u.csv", "id,colour\n1,red\n")}, .key = {"id"}}, ErrorKind::kInvalidArgument, "colour"},
-      {{.files = {Put("/t.csv", "id,v\n1,a\n2,b\n1,c\n")}, .key = {"id"}, .is_unique = true},
+      {{.rows = {.files = {}, .key = {"id"}}}, ErrorKind::kInvalidArgument, "no file"},
+      {{.rows = {.files = {good}, .key = {}}}, ErrorKind::kInvalidArgument, "no key column"},
+      {{.rows = {.files = {good}, .key = {"nope"}}}, ErrorKind::kNotFound, "'nope'"},
+      {{.rows = {.files = {good}, .key = {"st.x"}}}, ErrorKind::kInvalidArgument, "'st.x' is nested"},
+      {{.rows = {.files = {Put("/st.jsonl", "{\"st\": {\"x\": 1}}")}, .key = {"st"}}},
+       ErrorKind::kInvalidArgument,
+       "st"},
+      {{.rows = {.files = {Put("/d.csv", "d\n1\n")}, .key = {"d"}}}, ErrorKind::kInvalidArgument, "d"},
+      {{.rows = {.files = {good, Put("/v.csv", "v\nx\n")}, .key = {"id"}}}, ErrorKind::kInvalidArgument, "/v.csv"},
+      {{.rows = {.files = {Put("/u.csv", "id,colour\n1,red\n")}, .key = {"id"}}},
+       ErrorKind::kInvalidArgument,
+       "colour"},
+      {{.rows = {.files = {Put("/t.csv", "id,v\n1,a\n2,b\n1,c\n")}, .key = {"id"}}, .is_unique = true},
        ErrorKind::kInvalidArgument,
        "(id = 1)"},
-      {{.files = {"/nothing.csv"}, .key = {"id"}}, ErrorKind::kNotFound, "/nothing.csv"},
-      {{.files = {Put("/none.csv", "colour\nred\n")}, .only_keys = true}, ErrorKind::kNotFound, "colour"},
+      {{.rows = {.files = {"/nothing.csv"}, .key = {"id"}}}, ErrorKind::kNotFound, "/nothing.csv"},
+      {{.rows = {.files = {Put("/none.csv", "colour\nred\n")}}, .only_keys = true}, ErrorKind::kNotFound, "colour"},
   };
   for (const Wrong& wrong : all) {
     const auto source = Read(wrong.options);
@@ -144,11 +149,11 @@ TEST_F(KeyedSourceTest, KeysAloneAreAllColumnsOfTheFileOrThoseThatAreNamed) {
 {"region": "us", "id": null}
 {"region": "eu", "id": 1})");
   for (const char* file : {"/k.csv", "/k.jsonl"}) {
-    auto both = Read({.files = {file}, .only_keys = true});
+    auto both = Read({.rows = {.files = {file}}, .only_keys = true});
     ASSERT_TRUE(both) << both.error().ToString();
     EXPECT_THAT(both->key(), ::testing::ElementsAre("region", "id"));
     EXPECT_EQ((*both->Part(0))->keys.size(), 2);
-    auto one = Read({.files = {file}, .key = {"region"}, .only_keys = true});
+    auto one = Read({.rows = {.files = {file}, .key = {"region"}}, .only_keys = true});
     ASSERT_TRUE(one) << one.error().ToString();
     EXPECT_EQ((*one->Part(0))->keys.size(), 2);
   }
@@ -184,7 +189,7 @@ TEST_F(KeyedSourceTest, MemoryIsBoundedWhateverTheSizeOfTheSource) {
   const auto look = [&] { most = std::max(most, static_cast<uint64_t>(pool.bytes_allocated()) - before); };
   Hooks hooks;
   hooks.progress = [&](const Progress&) { look(); };
-  auto source = Read({.files = {"/large.arrow"}, .key = {"id"}, .memory_budget = kBudget}, hooks);
+  auto source = Read({.rows = {.files = {"/large.arrow"}, .key = {"id"}, .memory_budget = kBudget}}, hooks);
   ASSERT_TRUE(source) << source.error().ToString();
   EXPECT_LT(most, kBudget + kInFlight);
   EXPECT_GT(source->parts(), 8U);
