@@ -69,6 +69,7 @@ class CommitLoop {
     std::vector<ContentFile> data;
     for (const auto& wanted : intent_.deletes) data.push_back(wanted.file);
     for (const auto& wanted : intent_.rewritten_files) data.push_back(wanted.file);
+    for (const auto& read : intent_.read_rows) data.push_back(read.file);
     return BranchState::Load(metadata, intent_.branch, *context_.io, data, intent_.removed_delete_files,
                              *context_.executor, context_.hooks);
   }

@@ -29,6 +29,12 @@ struct RewrittenFile {
   PositionSet before;  // its deleted positions when it was read
 };
 
+// Rows of a data file that were read, and stay.
+struct ReadRows {
+  ContentFile file;
+  PositionSet positions;
+};
+
 // From the table's properties write.{delete,update,merge}.isolation-level.
 enum class Isolation : uint8_t {
   kSnapshot,      // only what happened to the files that the operation touches matters
@@ -67,6 +73,9 @@ struct Intent {
   // Data files whose live rows were written anew, into `added_files`. If more of their rows are deleted by now, the
   // operation is asked to look again: what it wrote would bring them back.
   std::vector<RewrittenFile> rewritten_files;
+  // What is done hangs on these rows. If others have deleted one of them since (an update deletes the old row), the
+  // operation is asked to look again.
+  std::vector<ReadRows> read_rows;
   // Whose work is done otherwise: turned into vectors. An equality delete file goes only if every data file that it
   // applies to was looked at; where files with an older sequence number were added since the base, the operation is
   // asked to look again.
@@ -92,7 +101,7 @@ struct Intent {
   // state of the table.
   bool IsBlind() const {
     return (operation == Operation::kAppend || !added_delete_files.empty()) && deletes.empty() &&
-           rewritten_files.empty() && removed_delete_files.empty() && !touches_added;
+           rewritten_files.empty() && removed_delete_files.empty() && read_rows.empty() && !touches_added;
   }
 };
 

@@ -33,14 +33,14 @@ class Rebaser {
     if (history != nullptr) {
       if (auto again = DELENDA_TRY(CheckHistory(*history))) return *std::move(again);
     }
-    std::vector<const plan::FileTask*> live;
-    for (const auto& wanted : intent_.deletes) {
-      if (const auto* task = state_.Find(wanted.file.path)) live.push_back(task);
-    }
-    for (const auto& wanted : intent_.rewritten_files) {
-      if (const auto* task = state_.Find(wanted.file.path)) live.push_back(task);
-    }
-    const auto deleted = DELENDA_TRY(state_.LoadDeleted(live, std::move(io)));
+    std::set<const plan::FileTask*> live;
+    const auto add_live = [&](const ContentFile& file) {
+      if (const auto* task = state_.Find(file.path)) live.insert(task);
+    };
+    for (const auto& wanted : intent_.deletes) add_live(wanted.file);
+    for (const auto& wanted : intent_.rewritten_files) add_live(wanted.file);
+    for (const auto& read : intent_.read_rows) add_live(read.file);
+    const auto deleted = DELENDA_TRY(state_.LoadDeleted({live.begin(), live.end()}, std::move(io)));
 
     changes_.added_files = intent_.added_files;
     changes_.added_delete_files = intent_.added_delete_files;
@@ -59,6 +59,11 @@ class Rebaser {
         return LookAgain{fmt::format("other rows of {} are deleted than when it was read", wanted.file.path)};
       Remove(*task);
     }
+    for (const auto& read : intent_.read_rows) {
+      if (state_.Find(read.file.path) == nullptr) return LookAgain{fmt::format("{} was removed", read.file.path)};
+      if (read.positions.Intersects(deleted.at(read.file.path)))
+        return LookAgain{fmt::format("rows of {} that were read were changed by others", read.file.path)};
+    }
     for (const auto& file : intent_.removed_delete_files) {
       // One that is gone has been turned into vectors by somebody else.
       if (state_.IsLive(DeleteKey(file)) && !superseded_.contains(DeleteKey(file)))
@@ -74,8 +79,10 @@ class Rebaser {
     // A row that the operation found deleted by a vector, which is taken away: the delete that also covers it must
     // stay.
     if (intent_.IsConversion() && history.has_restored_rows) return LookAgain{"deleted rows were brought back"};
-    // The delete covers rows that this operation copies: the copy would be newer than the delete, and live on.
-    if (history.has_new_equality_deletes && !intent_.IsPureDelete() && !intent_.IsConversion())
+    // The delete covers rows that this operation copies: the copy would be newer than the delete, and live on. Or rows
+    // that it has read.
+    const bool minds_deletes = !intent_.IsPureDelete() || !intent_.read_rows.empty();
+    if (history.has_new_equality_deletes && minds_deletes && !intent_.IsConversion())
       return LookAgain{"equality deletes were committed"};
     const bool checks_filter = intent_.isolation == Isolation::kSerializable &&
                                intent_.operation != Operation::kReplace && !intent_.deletes.empty();

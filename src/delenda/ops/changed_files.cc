@@ -74,6 +74,16 @@ Result<std::vector<commit::FileDelete>> ChangedFiles::Deletes(const commit::Tabl
   return deletes;
 }
 
+Result<std::vector<commit::ReadRows>> ChangedFiles::Read() {
+  DELENDA_TRY(Pack());
+  std::vector<commit::ReadRows> read;
+  for (const plan::FileTask& task : plan_.tasks) {
+    if (const auto rows = rows_.find(task.file.path); rows != rows_.end())
+      read.push_back({.file = task.file, .positions = rows->second.packed});
+  }
+  return read;
+}
+
 void JoinedDeletes::Add(std::vector<commit::FileDelete> deletes) {
   for (auto& one : deletes) {
     const auto found = by_path_.find(one.file.path);

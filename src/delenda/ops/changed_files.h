@@ -33,6 +33,8 @@ class ChangedFiles {
   // What is to be deleted in each data file, with what is deleted there already: vectors of these files are read, and
   // no others.
   Result<std::vector<commit::FileDelete>> Deletes(const commit::TableSession& session);
+  // The rows that were added, if they are to stay.
+  Result<std::vector<commit::ReadRows>> Read();
 
  private:
   struct Rows {

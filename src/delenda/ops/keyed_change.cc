@@ -4,9 +4,9 @@
 #include <arrow/record_batch.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
-#include "delenda/commit/intent.h"
 #include "delenda/ops/new_rows.h"
 
 namespace delenda::ops {
@@ -29,7 +29,7 @@ Result<void> KeyedChange::ScanTable(const std::shared_ptr<const KeyedRows>& part
   auto scan =
       DELENDA_TRY(KeyScan::Start(session_, branch_, part, source_.key(), columns, {"_row_id", "_file", "_pos"}));
   plan_ = scan.plan();
-  ChangedFiles changed(*plan_);
+  Seen seen{.gone = ChangedFiles(*plan_), .kept = ChangedFiles(*plan_)};
   for (auto batch = DELENDA_TRY(scan.Next()); batch.rows; batch = DELENDA_TRY(scan.Next())) {
     const auto& row_ids = static_cast<const arrow::Int64Array&>(*batch.rows->column(scan.columns()));
     for (int64_t row = 0; row < row_ids.length(); ++row) {
@@ -40,9 +40,10 @@ Result<void> KeyedChange::ScanTable(const std::shared_ptr<const KeyedRows>& part
       if (match.row_id == KeyedRowsWriter::kNewRow || row_ids.Value(row) < match.row_id)
         match.row_id = row_ids.Value(row);
     }
-    DELENDA_TRY(SeeTable(*part, batch, scan.columns(), changed));
+    DELENDA_TRY(SeeTable(*part, batch, scan.columns(), seen));
   }
-  deletes_.Add(DELENDA_TRY(changed.Deletes(session_)));
+  deletes_.Add(DELENDA_TRY(seen.gone.Deletes(session_)));
+  std::ranges::move(DELENDA_TRY(seen.kept.Read()), std::back_inserter(read_rows_));
   return {};
 }
 
@@ -67,8 +68,7 @@ Result<void> KeyedChange::Write(const std::shared_ptr<arrow::RecordBatch>& batch
 }
 
 Result<std::variant<RowChange, commit::LookAgain>> KeyedChange::Commit() {
-  // Nothing hangs on it: the keys decide at any level. But a wrong word must not pass.
-  DELENDA_TRY(session_.IsolationOf("merge"));
+  const auto isolation = DELENDA_TRY(session_.IsolationOf("merge"));
   commit::Intent intent;
   intent.branch = branch_;
   intent.base_snapshot_id = session_.head(branch_);
@@ -82,6 +82,7 @@ Result<std::variant<RowChange, commit::LookAgain>> KeyedChange::Commit() {
   intent.operation = intent.added_files.empty() ? commit::Operation::kDelete
                      : intent.deletes.empty()   ? commit::Operation::kAppend
                                                 : commit::Operation::kOverwrite;
+  if (isolation == commit::Isolation::kSerializable) intent.read_rows = std::move(read_rows_);
   // Of rows that others add only those with the same keys matter, and these always.
   intent.isolation = commit::Isolation::kSnapshot;
   AddedKeyCheck check(session_, KeyParts::Of(source_), plan_);

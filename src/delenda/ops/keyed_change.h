@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "delenda/base/result.h"
+#include "delenda/commit/intent.h"
 #include "delenda/commit/rebase.h"
 #include "delenda/commit/table_session.h"
 #include "delenda/ops/changed_files.h"
@@ -38,7 +39,8 @@ class KeyedChange {
 
   // On the state that the session has read; commits. The snapshot is an append if no row is deleted, a delete if none
   // is written, else an overwrite. At any isolation level it looks again if others have added rows with the source's
-  // keys, so that a key never gets two rows. NotSupported below format version 3; CommitConflict: the table's columns
+  // keys, so that a key never gets two rows; serializable (property write.merge.isolation-level) also if they have
+  // deleted a row that was kept. NotSupported below format version 3; CommitConflict: the table's columns
   // were changed since the source was read.
   Result<std::variant<RowChange, commit::LookAgain>> Run();
 
@@ -49,6 +51,12 @@ class KeyedChange {
     uint32_t rows = 0;
   };
 
+  // What happens to rows of the table.
+  struct Seen {
+    ChangedFiles gone;
+    ChangedFiles kept;  // they stay, but were they not there, something else would be done
+  };
+
   // Both must outlive it. `stage`: for reports of progress.
   KeyedChange(const commit::TableSession& session, KeyedSource& source, std::string branch, bool dry_run,
               std::string_view stage)
@@ -57,8 +65,7 @@ class KeyedChange {
   // Before any row; which columns of the table SeeTable wants.
   virtual Result<KeyScanColumns> Begin() = 0;
   // Rows of the table; columns _row_id, _file and _pos from `metadata` on.
-  virtual Result<void> SeeTable(const KeyedRows& part, const KeyScan::Batch& table, int metadata,
-                                ChangedFiles& changed) = 0;
+  virtual Result<void> SeeTable(const KeyedRows& part, const KeyScan::Batch& table, int metadata, Seen& seen) = 0;
   // Rows of the source with the numbers of their keys.
   virtual Result<void> SeeSource(const std::shared_ptr<arrow::RecordBatch>& batch,
                                  const std::vector<int64_t>& numbers) = 0;
@@ -84,6 +91,7 @@ class KeyedChange {
   std::vector<Match> matches_;                  // by key number of the part
   std::shared_ptr<const plan::ScanPlan> plan_;  // of the last part's scan
   JoinedDeletes deletes_;
+  std::vector<commit::ReadRows> read_rows_;
   RowChange change_;
 };
 

@@ -28,21 +28,24 @@ class Merger final : public KeyedChange {
   }
 
   // Deletes and updates rows of the table.
-  Result<void> SeeTable(const KeyedRows& part, const KeyScan::Batch& table, int metadata,
-                        ChangedFiles& changed) override {
-    if (!clauses_->looks_at_matched()) return {};
+  Result<void> SeeTable(const KeyedRows& part, const KeyScan::Batch& table, int metadata, Seen& seen) override {
     const auto pool = arrow::default_memory_pool();
+    const auto places = DELENDA_TRY(
+        parquet::ToResult(table.rows->SelectColumns({metadata + 1, metadata + 2}), parquet::StatusSource::kCompute));
+    // Were a row gone that stays, one with its key might be inserted.
+    if (!clauses_->looks_at_matched()) return seen.kept.Add(*places, 0);
     std::vector<read::RowRef> refs;
     for (const int64_t number : table.numbers) refs.push_back(part.row_of[static_cast<size_t>(number)]);
     const auto brought = DELENDA_TRY(read::GatherRows(part.batches, refs, pool));
     const auto decided = DELENDA_TRY(clauses_->Decide(*table.rows, *brought));
     read::Selection gone = decided.deleted;
     gone |= decided.updated;
-    const auto places = DELENDA_TRY(
-        parquet::ToResult(table.rows->SelectColumns({metadata + 1, metadata + 2}), parquet::StatusSource::kCompute));
     const auto gone_places = DELENDA_TRY(read::KeepRows(places, gone, pool));
+    gone.Invert();
+    const auto kept_places = DELENDA_TRY(read::KeepRows(places, gone, pool));
+    if (kept_places != nullptr && clauses_->inserts()) DELENDA_TRY(seen.kept.Add(*kept_places, 0));
     if (gone_places == nullptr) return {};
-    DELENDA_TRY(changed.Add(*gone_places, 0));
+    DELENDA_TRY(seen.gone.Add(*gone_places, 0));
     // Values are computed for rows that get them and no others: those of others might not be computable.
     const auto old_rows = DELENDA_TRY(read::KeepRows(table.rows, decided.updated, pool));
     if (old_rows == nullptr) return {};

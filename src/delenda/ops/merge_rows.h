@@ -39,7 +39,8 @@ struct MergeOptions {
 //          row updated, 1 deleted, 1 inserted.
 //
 // At any isolation level, keys are looked for in data files that others add meanwhile, so that a key never gets two
-// rows.
+// rows. Serializable (property write.merge.isolation-level): if others delete a row that has a key of the files and was
+// left as it was, it is evaluated again, since the files' row is to be inserted now.
 //
 // `files`: where the rows come from. Errors: those of KeyedSource, of filters, values and scanning;
 // InvalidArgument: two rows of the files with one key, no clause, a key column that is to be set, a NULL in a required

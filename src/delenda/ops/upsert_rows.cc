@@ -32,15 +32,14 @@ class Upserter final : public KeyedChange {
     return KeyScanColumns::kKey;
   }
 
-  Result<void> SeeTable(const KeyedRows& part, const KeyScan::Batch& table, int metadata,
-                        ChangedFiles& changed) override {
+  Result<void> SeeTable(const KeyedRows& part, const KeyScan::Batch& table, int metadata, Seen& seen) override {
     for (const int64_t number : table.numbers) {
       if (!options_.strict || MatchOf(number).rows < 2) continue;
       const read::RowRef ref = part.row_of[static_cast<size_t>(number)];
       return ValidationFailed("the table has more than one row with the key {}; without strict they would become one",
                               KeyText(source_, *part.batches[ref.batch], ref.row));
     }
-    return changed.Add(*table.rows, metadata + 1);
+    return seen.gone.Add(*table.rows, metadata + 1);
   }
 
   Result<void> SeeSource(const std::shared_ptr<arrow::RecordBatch>& batch,

@@ -160,6 +160,12 @@ Intent AppendFile(const MemoryTable&) {
   intent.added_files = {MemoryTable::DataFile("new.parquet", 4)};
   return intent;
 }
+// Beside what else it does, the intent has read rows of a.parquet.
+Intent HasRead(const MemoryTable& table, Intent intent, std::vector<uint64_t> rows) {
+  intent.base_snapshot_id = table.Head();
+  intent.read_rows = {{.file = table.State().at("/w/t/data/a.parquet").first, .positions = Set(std::move(rows))}};
+  return intent;
+}
 Intent Serializable(Intent intent) {
   intent.isolation = Isolation::kSerializable;
   return intent;
@@ -238,6 +244,20 @@ INSTANTIATE_TEST_SUITE_P(
              [](const MemoryTable& table) { return Serializable(DeleteRows(table, {3})); },
              "",
              {0, 3},
+             1},
+        Race{"ADeletedRowThatWasReadLooksAgain", kDelete3,
+             [](const MemoryTable& table) { return HasRead(table, AppendFile(table), {2, 3}); }, "that were read"},
+        Race{"AnUpdatedRowThatWasReadLooksAgain", kUpdate3,
+             [](const MemoryTable& table) { return HasRead(table, DeleteRows(table, {5}), {3}); }, "that were read"},
+        Race{"AReadRowInADroppedFileLooksAgain", kDeleteAll,
+             [](const MemoryTable& table) { return HasRead(table, AppendFile(table), {3}); }, "was removed"},
+        Race{"AReadRowInACompactedFileLooksAgain", Rewrite,
+             [](const MemoryTable& table) { return HasRead(table, AppendFile(table), {3}); }, "was removed"},
+        Race{"OtherRowsThanThoseThatWereReadDoNotMatter",
+             kUpdate3,
+             [](const MemoryTable& table) { return HasRead(table, UpdateRows(table, {5}), {4, 6}); },
+             "",
+             {0, 3, 5},
              1},
         Race{"KeysAreLookedUpInAddedFiles", AppendFile,
              [](const MemoryTable& table) {

@@ -213,6 +213,47 @@ TEST_F(KeyedRace, AMergeDoesNotInsertAKeyThatOthersInserted) {
   EXPECT_THAT(Values(9001), ::testing::ElementsAre("other+own"));
 }
 
+TEST_F(KeyedRace, ARowThatAMergeLeftAloneAndOthersDeletedIsInsertedIfItIsSerializable) {
+  struct Case {
+    const char* isolation;
+    std::string update_when;  // false for id 3: empty, no clause looks at matched rows
+    bool is_inserted;
+  };
+  for (const Case& one : {Case{"serializable", "source.s = 'never'", true}, Case{"serializable", "", true},
+                          Case{"snapshot", "source.s = 'never'", false}, Case{"snapshot", "", false}}) {
+    SCOPED_TRACE(std::string(one.isolation) + " " + one.update_when);
+    SetProperty("write.merge.isolation-level", one.isolation);
+    // What serial execution after the other's delete gives: the key is not there any more.
+    const auto path = table_.Put("own.csv", "id,region,s\n3,eu,own\n9001,eu,own\n");
+    MergeOptions options{.rows = {.files = {path}, .key = {"id"}}, .not_matched_insert = ""};
+    if (!one.update_when.empty()) {
+      options.matched_update = {{"s", "source.s"}};
+      options.matched_update_when = one.update_when;
+    }
+    const auto change =
+        Race([&](commit::TableSession& session) { return MergeRows(session, *files_, options); }, Remove("id = 3"));
+    EXPECT_EQ(change.looked_again, one.is_inserted ? 1U : 0U);
+    EXPECT_EQ(change.rows_added, one.is_inserted ? 2U : 1U);
+    EXPECT_EQ(Values(3).size(), one.is_inserted ? 1U : 0U);
+    // As it was, for the next case.
+    auto session = table_.Session();
+    ASSERT_TRUE(DeleteRows(session, {.where = "id = 3 OR id = 9001"}));
+    const auto back = table_.Put("back.csv", "id,region,s\n3,eu,was\n");
+    ASSERT_TRUE(AppendRows(session, *files_, {.files = {back}}));
+  }
+}
+
+TEST_F(KeyedRace, ADeleteOfAnotherRowThanAMergeMatchedIsNoReasonToLookAgain) {
+  const auto path = table_.Put("own.csv", "id,region,s\n3,eu,own\n9001,eu,own\n");
+  const auto change = Race(
+      [&](commit::TableSession& session) {
+        return MergeRows(session, *files_, {.rows = {.files = {path}, .key = {"id"}}, .not_matched_insert = ""});
+      },
+      Remove("id = 6"));
+  EXPECT_EQ(change.looked_again, 0U);
+  EXPECT_EQ(change.rows_added, 1U);
+}
+
 TEST_F(KeyedRace, KeysOfADeleteThatOthersAddAreDeletedIfItIsSerializable) {
   const auto change = Race(RemoveKeys("own.csv", "id\n3\n9001\n"), Append("other.csv", "id,s\n9001,other\n"));
   EXPECT_EQ(change.looked_again, 1U);
