@@ -25,7 +25,7 @@ struct ConvertOptions {
 // A data file that others add meanwhile with an older sequence number, as compaction does, has to be looked at too: the
 // conversion is evaluated again.
 //
-// Errors: those of EqualityDeleteConverter; CommitConflict.
+// Errors: those of EqualityDeleteConverter; NotFound: the branch; CommitConflict.
 Result<RowChange> ConvertDeletes(commit::TableSession& session, const ConvertOptions& options);
 
 }  // namespace delenda::ops

@@ -7,6 +7,7 @@
 
 #include "delenda/model/key_filters.h"
 #include "delenda/ops/changed_files.h"
+#include "delenda/plan/delete_index.h"
 #include "delenda/read/equality_tables.h"
 #include "delenda/read/scan_stream.h"
 
@@ -45,6 +46,7 @@ Result<ConversionResult> EqualityDeleteConverter::Convert(const std::vector<Cont
   for (const ContentFile& file : files) {
     if (file.content != FileContent::kEqualityDeletes)
       return InvalidArgument("{} holds {}, not equality deletes", file.path, FileContentName(file.content));
+    DELENDA_TRY(plan::CheckSupported(file));
   }
   DELENDA_TRY(CheckDeletes(session_, branch_));
   result.base_snapshot_id = session_.head(branch_);

@@ -52,8 +52,8 @@ class EqualityDeleteConverter {
         resolver_(resolver),
         allows_position_deletes_(allows_position_deletes) {}
 
-  // InvalidArgument: a file that holds no equality deletes. NotSupported: the table's format version is below 3; keys
-  // beyond the memory budget. ValidationFailed as ScanKeyPositionResolver. Others as reading.
+  // InvalidArgument: a file that holds no equality deletes. NotSupported: the table's format version is below 3; a file
+  // that is not Parquet; keys beyond the memory budget. ValidationFailed as ScanKeyPositionResolver. Others as reading.
   Result<ConversionResult> Convert(const std::vector<ContentFile>& equality_delete_files) const;
 
  private:

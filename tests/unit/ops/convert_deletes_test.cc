@@ -158,6 +158,29 @@ TEST(EqualityDeleteConverter, RefusesWhatIsNoEqualityDelete) {
   EXPECT_TRUE(empty->vectors.empty());
 }
 
+TEST(EqualityDeleteConverter, RefusesFilesThatAreNotParquetByName) {
+  TableCopy table("eq_v3");
+  const auto session = table.Session();
+  auto files = LiveEqualityDeletes(table);
+  files.back().format = FileFormat::kAvro;
+  const ScanKeyPositionResolver resolver;
+  const auto refused = EqualityDeleteConverter(session, "main", resolver).Convert(files);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind(), ErrorKind::kNotSupported);
+  EXPECT_THAT(refused.error().ToString(), HasSubstr("equality deletes in avro files can't be read"));
+}
+
+TEST(ConvertDeletes, RefusesABranchThatIsNotThere) {
+  TableCopy table("eq_v3");
+  auto session = table.Session();
+  for (const bool position_deletes : {false, true}) {
+    const auto refused = ConvertDeletes(session, {.branch = "audti", .position_deletes = position_deletes});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind(), ErrorKind::kNotFound);
+    EXPECT_THAT(refused.error().ToString(), HasSubstr("'audti'"));
+  }
+}
+
 TEST(ConvertDeletes, NeedsFormatVersion3) {
   TableCopy table("eq_int");
   auto session = table.Session();
