@@ -1,14 +1,18 @@
-// Streams of changes by key: workers write events, one commit makes the work of all a snapshot.
+// Streams of changes by key: workers write events, one commit makes the work of all a snapshot. And who finds the rows
+// of keys.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "delenda/arrow_c.h"
+#include "delenda/deletion_vector.h"
 #include "delenda/result.h"
+#include "delenda/rows.h"
 #include "delenda/write.h"
 
 namespace delenda {
@@ -79,12 +83,64 @@ class DeltaWriter {
   std::unique_ptr<Impl> impl_;
 };
 
+// Rows of one data file that have one of the keys.
+struct KeyPositions {
+  std::string data_file = {};                 // its location, as the metadata has it
+  std::vector<PositionRange> positions = {};  // in any order; those that are deleted already need not be left out
+};
+
+// Keys whose rows are looked for, in one state of a table. Valid during the call that it is given to.
+class KeyQuery {
+ public:
+  const std::string& branch() const;
+  int64_t base_snapshot_id() const;        // the state: rows that others add later do not count
+  std::optional<int32_t> spec_id() const;  // of the partition that rows lie in; nothing: they lie anywhere
+  std::string partition() const;           // as `inspect` shows it: "region=eu/ts_day=2024-02-29"; empty: as spec_id
+  uint64_t size() const;                   // how many keys
+  // Every key once: its columns, under their names in the table ("address.zip" inside of a struct) and with their field
+  // ids, then `_below`, a long: only rows of data files whose data sequence number is smaller count; NULL: all rows.
+  // NULL equals NULL.
+  Result<RowStream> Keys() const;
+  // What the library itself finds, reading the key columns of the data files that may hold a key.
+  Result<std::vector<KeyPositions>> Scan() const;
+
+  class Impl;  // private to the library
+  explicit KeyQuery(const Impl& impl) : impl_(&impl) {}
+
+ private:
+  const Impl* impl_;
+};
+
+// Finds the rows of keys, for callers who know more of a table than a scan can: an index, what a stream wrote where.
+// Every live row with one of the keys must be found: a row that is not stays, and its delete is lost. Which of them are
+// deleted already, and the data file's spec, partition and vector, are looked up by the library.
+//
+// EXAMPLE  class Index final : public delenda::KeyPositionResolver {
+//            delenda::Result<std::vector<delenda::KeyPositions>> Resolve(const delenda::KeyQuery& query) const override
+//            {
+//              if (query.base_snapshot_id() != indexed_) return query.Scan();
+//              …                            // e.g. {{.data_file = "s3://w/t/data/a.parquet", .positions = {{7, 8}}}}
+//            }
+//          };
+//          Index index;
+//          auto report = table->Convert({.resolver = &index});
+class KeyPositionResolver {
+ public:
+  virtual ~KeyPositionResolver() = default;
+  // Called once for each partition (or once for all of them) of each set of key columns, and again when others have
+  // changed the table meanwhile. An error ends the operation, and nothing is changed. What does not fit is
+  // InvalidArgument: a file that is no data file of the state and partition, or not older than every key; positions
+  // that the file does not have.
+  virtual Result<std::vector<KeyPositions>> Resolve(const KeyQuery& query) const = 0;
+};
+
 struct CommitDeltasRequest {
   std::string branch = "main";
   // How often keys are looked for, since others may change what was read. 0: not at all; the results' fallback is done
   // at once, which must not be kAbort.
   uint64_t most_tries = 50;
   uint64_t memory = uint64_t{256} << 20;  // bytes that keys may take; with more the table is looked through repeatedly
+  const KeyPositionResolver* resolver = nullptr;  // null: a scan of the key columns
 };
 
 // Makes results of writers with one key one snapshot. Rows of the table with one of the keys are deleted by deletion

@@ -17,6 +17,8 @@
 
 namespace delenda {
 
+class KeyPositionResolver;  // delenda/delta_writer.h
+
 // What a change did. Counts are exact, those of a dry run what it would do now.
 struct ChangeReport {
   bool is_dry_run = false;
@@ -200,6 +202,7 @@ struct ConvertRequest {
   std::string branch = "main";
   bool position_deletes = false;  // position delete files too, not only equality deletes
   bool dry_run = false;
+  const KeyPositionResolver* resolver = nullptr;  // finds the rows of keys; null: a scan of the key columns
 };
 
 // A table to write to. Every change is one snapshot, on top of whatever the table is by then: others may write at the

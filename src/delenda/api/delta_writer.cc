@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "delenda/api/key_resolver.h"
 #include "delenda/api/row_stream_impl.h"
 #include "delenda/api/writable_table_impl.h"
 #include "delenda/formats/parquet/arrow_status.h"
@@ -82,9 +83,12 @@ Result<ChangeReport> CommitDeltas(WritableTable& table, const std::vector<DeltaR
   return parquet::Guarded([&]() -> Result<ChangeReport> {
     std::vector<ops::DeltaResult> deltas;  // copies share the files
     for (const DeltaResult& result : results) deltas.push_back(result.impl().result);
-    return api::ToReport(DELENDA_TRY(
-        ops::CommitDeltas(*table.impl().session, deltas,
-                          {.branch = request.branch, .most_tries = request.most_tries, .key_memory = request.memory})));
+    const auto resolver = api::CallersResolver::Of(request.resolver);
+    return api::ToReport(DELENDA_TRY(ops::CommitDeltas(*table.impl().session, deltas,
+                                                       {.branch = request.branch,
+                                                        .most_tries = request.most_tries,
+                                                        .key_memory = request.memory,
+                                                        .resolver = resolver ? &*resolver : nullptr})));
   });
 }
 

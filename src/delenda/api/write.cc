@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "delenda/api/key_resolver.h"
 #include "delenda/api/table_place.h"
 #include "delenda/api/writable_table_impl.h"
 #include "delenda/commit/table_session.h"
@@ -83,9 +84,12 @@ Result<ChangeReport> WritableTable::Delete(const DeleteRequest& request) {
 
 Result<ChangeReport> WritableTable::Convert(const ConvertRequest& request) {
   return parquet::Guarded([&]() -> Result<ChangeReport> {
-    return api::ToReport(DELENDA_TRY(ops::ConvertDeletes(
-        *impl_->session,
-        {.branch = request.branch, .position_deletes = request.position_deletes, .dry_run = request.dry_run})));
+    const auto resolver = api::CallersResolver::Of(request.resolver);
+    return api::ToReport(
+        DELENDA_TRY(ops::ConvertDeletes(*impl_->session, {.branch = request.branch,
+                                                          .position_deletes = request.position_deletes,
+                                                          .dry_run = request.dry_run,
+                                                          .resolver = resolver ? &*resolver : nullptr})));
   });
 }
 

@@ -41,6 +41,11 @@ Result<void> ChangedFiles::Add(const arrow::RecordBatch& rows, int first) {
   return loose_ < kMostLoose ? Result<void>() : Pack();
 }
 
+void ChangedFiles::Add(const std::string& file, const PositionSet& positions) {
+  PositionSet& packed = rows_[file].packed;
+  packed = packed.Union(positions);
+}
+
 Result<void> ChangedFiles::Pack() {
   for (auto& [path, rows] : rows_) {
     if (rows.loose.empty()) continue;

@@ -12,6 +12,7 @@
 #include "delenda/base/result.h"
 #include "delenda/commit/intent.h"
 #include "delenda/commit/table_session.h"
+#include "delenda/formats/positions/position_set.h"
 #include "delenda/ops/row_change.h"
 #include "delenda/plan/scan_task.h"
 
@@ -28,6 +29,8 @@ class ChangedFiles {
 
   // Columns `first` and `first` + 1 of the batch. InvalidArgument: a position that no vector can hold.
   Result<void> Add(const arrow::RecordBatch& rows, int first);
+  // More rows of one data file.
+  void Add(const std::string& file, const PositionSet& positions);
   void AddWhole(const ContentFile& file) { whole_.insert(file.path); }
 
   // What is to be deleted in each data file, with what is deleted there already: vectors of these files are read, and

@@ -11,7 +11,6 @@
 
 #include "delenda/model/partition.h"
 #include "delenda/model/sorted_keys.h"
-#include "delenda/ops/changed_files.h"
 #include "delenda/plan/file_stats.h"
 #include "delenda/plan/scan_task.h"
 #include "delenda/plan/shard.h"
@@ -59,12 +58,7 @@ Result<std::vector<plan::FileTask>> TasksFor(const KeyQuery& query, const plan::
     if (partitions != keys_in.end() && !partitions->second.CouldBeIn(*file.partition)) continue;
     // Plans of one query have been pruned by bounds, and have no metrics.
     if (file.metrics && !sorted->CouldHold(plan::FileStats(file))) continue;
-    if (!task->position_deletes.empty() && !query.allows_position_deletes) {
-      return ValidationFailed(
-          "data file {} has position delete files: turn them into deletion vectors first (delenda convert "
-          "--position-deletes)",
-          file.path);
-    }
+    DELENDA_TRY(CheckPositionDeletes(*task, query));
     tasks.push_back(*task);
     // They stay attached, and readers go on to apply them beside the vector.
     tasks.back().equality_deletes.clear();
@@ -74,10 +68,34 @@ Result<std::vector<plan::FileTask>> TasksFor(const KeyQuery& query, const plan::
 
 }  // namespace
 
+Result<void> CheckPositionDeletes(const plan::FileTask& task, const KeyQuery& query) {
+  if (task.position_deletes.empty() || query.allows_position_deletes) return {};
+  return ValidationFailed(
+      "data file {} has position delete files: turn them into deletion vectors first (delenda convert "
+      "--position-deletes)",
+      task.file.path);
+}
+
+Result<std::vector<KeyPositions>> NewlyFound(ChangedFiles& found, const plan::ScanPlan& plan,
+                                             const commit::TableSession& session) {
+  std::vector<KeyPositions> positions;
+  std::map<std::string_view, uint32_t> vector_of;
+  for (const plan::FileTask& task : plan.tasks) {
+    if (task.dv) vector_of.emplace(task.file.path, *task.dv);
+  }
+  for (auto& file : DELENDA_TRY(found.Deletes(session))) {
+    KeyPositions& one = positions.emplace_back();
+    if (const auto at = vector_of.find(file.file.path); at != vector_of.end()) one.vector = plan.deletes[at->second];
+    one.found = file.deleted.Difference(file.before);
+    one.before = std::move(file.before);
+    one.data_file = std::move(file.file);
+  }
+  return positions;
+}
+
 Result<std::vector<KeyPositions>> ScanKeyPositionResolver::Resolve(const commit::TableSession& session,
                                                                    std::span<const KeyQuery> queries) const {
-  std::vector<KeyPositions> positions;
-  if (queries.empty()) return positions;
+  if (queries.empty()) return std::vector<KeyPositions>();
   plan::ScanRequest request{.select = {"_file", "_pos"}, .select_all = false};
   if (queries.size() == 1) {
     request.keys = queries[0].keys->sorted();
@@ -102,18 +120,7 @@ Result<std::vector<KeyPositions>> ScanKeyPositionResolver::Resolve(const commit:
       DELENDA_TRY(found.Add(*batch, 0));
     }
   }
-  std::map<std::string_view, uint32_t> vector_of;
-  for (const plan::FileTask& task : plan->tasks) {
-    if (task.dv) vector_of.emplace(task.file.path, *task.dv);
-  }
-  for (auto& file : DELENDA_TRY(found.Deletes(session))) {
-    KeyPositions& one = positions.emplace_back();
-    if (const auto at = vector_of.find(file.file.path); at != vector_of.end()) one.vector = plan->deletes[at->second];
-    one.found = file.deleted.Difference(file.before);
-    one.before = std::move(file.before);
-    one.data_file = std::move(file.file);
-  }
-  return positions;
+  return NewlyFound(found, *plan, session);
 }
 
 }  // namespace delenda::ops

@@ -13,7 +13,9 @@
 #include "delenda/commit/table_session.h"
 #include "delenda/formats/positions/position_set.h"
 #include "delenda/model/content_file.h"
+#include "delenda/ops/changed_files.h"
 #include "delenda/plan/partition_filter.h"
+#include "delenda/plan/scan_task.h"
 #include "delenda/read/key_table.h"
 
 namespace delenda::ops {
@@ -39,6 +41,13 @@ struct KeyPositions {
   PositionSet before;                 // the positions that are deleted in it
   PositionSet found;                  // never empty; none of `before`
 };
+
+// What a resolver has found in data files of `plan`, without what is deleted in them already. `plan`: of the queries'
+// state, with all of these files.
+Result<std::vector<KeyPositions>> NewlyFound(ChangedFiles& found, const plan::ScanPlan& plan,
+                                             const commit::TableSession& session);
+// ValidationFailed: the data file has position delete files, which the query does not allow.
+Result<void> CheckPositionDeletes(const plan::FileTask& task, const KeyQuery& query);
 
 // Finds the rows of keys. Implementations may know more of a table than a scan does: an index of its keys, what a
 // stream wrote where. Every live row that matches one of the queries must be found, each data file stand in the answer

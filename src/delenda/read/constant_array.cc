@@ -1,7 +1,9 @@
 #include "delenda/read/constant_array.h"
 
+#include <arrow/array/builder_base.h>
 #include <arrow/array/util.h>
 #include <arrow/buffer.h>
+#include <arrow/builder.h>
 #include <arrow/result.h>
 #include <arrow/scalar.h>
 #include <arrow/type.h>
@@ -92,6 +94,24 @@ Result<std::shared_ptr<arrow::Array>> ConstantArray(const Type& type,
   ScalarRef scalar = DELENDA_TRY(ToScalar(type, arrow_type, value));
   if (!scalar) return Corrupt("a default or partition value is not of its column's type {}", type.ToString());
   return parquet::ToResult(arrow::MakeArrayFromScalar(*scalar, rows), parquet::StatusSource::kCompute);
+}
+
+Result<std::shared_ptr<arrow::Array>> ArrayOfValues(const Type& type,
+                                                    const std::shared_ptr<arrow::DataType>& arrow_type,
+                                                    std::span<const Datum> values) {
+  constexpr auto kBuilding = parquet::StatusSource::kCompute;
+  const auto builder = DELENDA_TRY(parquet::ToResult(arrow::MakeBuilder(arrow_type), kBuilding));
+  DELENDA_TRY(parquet::ToResult(builder->Reserve(static_cast<int64_t>(values.size())), kBuilding));
+  for (const Datum& value : values) {
+    if (IsNull(value)) {
+      DELENDA_TRY(parquet::ToResult(builder->AppendNull(), kBuilding));
+      continue;
+    }
+    const ScalarRef scalar = DELENDA_TRY(ToScalar(type, arrow_type, value));
+    if (!scalar) return Corrupt("a value is not of its column's type {}", type.ToString());
+    DELENDA_TRY(parquet::ToResult(builder->AppendScalar(*scalar), kBuilding));
+  }
+  return parquet::ToResult(builder->Finish(), kBuilding);
 }
 
 }  // namespace delenda::read

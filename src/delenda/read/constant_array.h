@@ -1,10 +1,11 @@
-// Arrays that hold one value in every row.
+// Arrays of values that metadata and keys hold.
 #pragma once
 
 #include <arrow/type_fwd.h>
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "delenda/base/result.h"
 #include "delenda/model/datum.h"
@@ -17,5 +18,10 @@ namespace delenda::read {
 Result<std::shared_ptr<arrow::Array>> ConstantArray(const Type& type,
                                                     const std::shared_ptr<arrow::DataType>& arrow_type,
                                                     const Datum& value, int64_t rows);
+
+// `values`, each as in ConstantArray, one a row.
+Result<std::shared_ptr<arrow::Array>> ArrayOfValues(const Type& type,
+                                                    const std::shared_ptr<arrow::DataType>& arrow_type,
+                                                    std::span<const Datum> values);
 
 }  // namespace delenda::read

@@ -110,6 +110,66 @@ TEST_F(DeltaWriterApi, WorkOfSeveralWritersIsOneSnapshot) {
   EXPECT_EQ(Rows(), "1,e\r\n");
 }
 
+// Answers what it was told to.
+class Told final : public KeyPositionResolver {
+ public:
+  Result<std::vector<KeyPositions>> Resolve(const KeyQuery& query) const override {
+    EXPECT_FALSE(query.spec_id());
+    EXPECT_EQ(query.size(), 2U);
+    auto keys = query.Keys();
+    EXPECT_TRUE(keys) << keys.error().ToString();
+    std::string text;
+    EXPECT_TRUE(WriteRows(*keys, {}, [&](std::string_view piece) -> Result<void> {
+      text += piece;
+      return {};
+    }));
+    EXPECT_EQ(text, "{\"id\": 2, \"_below\": null}\n{\"id\": 3, \"_below\": null}\n");
+    return answer;
+  }
+
+  std::vector<KeyPositions> answer;
+};
+
+TEST_F(DeltaWriterApi, RowsAreThoseThatTheCallersResolverFinds) {
+  ASSERT_TRUE(CreateTable(folder_, {.columns = "id long NOT NULL, v string"}));
+  auto table = WritableTable::Open(folder_);
+  ASSERT_TRUE(table) << table.error().ToString();
+  std::vector<DeltaResult> work;
+  work.push_back(Write(*table, 0, {{"c", 1, "a"}, {"c", 2, "b"}, {"c", 3, "c"}}).value());
+  const std::string path = work[0].data_files().front();
+  ASSERT_TRUE(CommitDeltas(*table, work));
+  work.clear();
+  work.push_back(Write(*table, 0, {{"u", 2, "B"}, {"d", 3, ""}}).value());
+
+  Told resolver;
+  const std::pair<std::vector<KeyPositions>, const char*> wrong[] = {
+      {{{.data_file = path + "x", .positions = {{0, 1}}}}, "is no data file of snapshot"},
+      {{{.data_file = path, .positions = {{1, 4}}}}, "has 3 rows"},
+      {{{.data_file = path, .positions = {{2, 2}}}}, "[2, 2)"},
+  };
+  for (const auto& [answer, text] : wrong) {
+    resolver.answer = answer;
+    const auto refused = CommitDeltas(*table, work, {.resolver = &resolver});
+    ASSERT_FALSE(refused) << text;
+    EXPECT_EQ(refused.error().kind(), ErrorKind::kInvalidArgument);
+    EXPECT_NE(refused.error().ToString().find(text), std::string::npos) << refused.error().ToString();
+    EXPECT_EQ(Rows(), "1,a\r\n2,b\r\n3,c\r\n");
+  }
+  resolver.answer = {{.data_file = path, .positions = {{2, 3}, {1, 3}}}};
+  const auto report = CommitDeltas(*table, work, {.resolver = &resolver});
+  ASSERT_TRUE(report) << report.error().ToString();
+  EXPECT_EQ(report->rows_deleted, 2U);
+  EXPECT_EQ(Rows(), "2,B\r\n1,a\r\n");
+
+  // What is deleted already may be found again.
+  work.clear();
+  work.push_back(Write(*table, 0, {{"d", 2, ""}, {"d", 3, ""}}).value());
+  const auto nothing = CommitDeltas(*table, work, {.resolver = &resolver});
+  ASSERT_TRUE(nothing) << nothing.error().ToString();
+  EXPECT_EQ(nothing->rows_deleted, 0U);
+  EXPECT_EQ(Rows(), "2,B\r\n1,a\r\n");
+}
+
 TEST_F(DeltaWriterApi, ErrorsNameWhatIsWrong) {
   ASSERT_TRUE(CreateTable(folder_, {.columns = "id long NOT NULL, region string, v string", .partition_by = "region"}));
   auto table = WritableTable::Open(folder_);
