@@ -1,7 +1,7 @@
 """The histories. Each is named for the rule that it checks; `id` is a key that no step changes."""
 
 from history import (  # fmt: skip
-    History, append, convert, create, create_branch, delete, delete_keys, equality_deletes, java, made, merge, nested_equality_deletes,
+    History, append, commit_deltas, convert, create, create_branch, delete, delete_keys, equality_deletes, java, made, merge, nested_equality_deletes,
     spark, spark_append, spark_delete, spark_update, spark_upgrade, sql_catalog, update, upgrade, upsert,
     upsert_via_equality,
 )
@@ -588,6 +588,26 @@ HISTORIES = [
             update(["s = 'u'"], listed(4, 29, 67), among(4, 29, 67), lambda row: {"s": "u"}),
             spark_update(["s = 's'"], listed(5, 30, 68), among(5, 30, 68), lambda row: {"s": "s"}),
             upsert_via_equality(events(regional(28, 32) + regional(66, 72), "u", [{**row, "region": "us"} for row in regional(28, 30)], "u", regional(70, 71), "d"), ["id"], "_op = 'd'", deletes_row),  # fmt: skip
+        ],
+    ),  # fmt: skip
+    History(
+        "vectors_apply_to_files_of_their_own_commit",
+        [
+            create(REGIONAL, "region"),
+            append(regional(0, 20)),
+            # The second writer deletes and replaces rows of the first, the third all rows of the second in one partition.
+            commit_deltas(
+                [
+                    events(regional(15, 45), "u"),
+                    events(regional(16, 19) + regional(30, 33) + regional(2, 4), "d", [{**row, "s": "second"} for row in regional(20, 23) + regional(45, 51)], "u"),
+                    events([row for row in regional(45, 51) if row["region"] == "eu"], "d", [{**row, "s": "third", "region": "moved"} for row in regional(21, 24) + regional(30, 31)], "u"),
+                ],
+                ["id"],
+            ),
+            spark_delete(listed(5, 24, 46), among(5, 24, 46)),
+            commit_deltas([events(regional(25, 27) + regional(60, 64), "u"), events(regional(61, 62) + regional(24, 26), "d")], ["id"]),
+            spark_update(["s = 's'"], listed(6, 21, 63), among(6, 21, 63), lambda row: {"s": "s"}),
+            delete(listed(7, 23, 60), among(7, 23, 60)),
         ],
     ),  # fmt: skip
     History(

@@ -5,6 +5,8 @@ model. After each step `delenda scan` must give the rows of the model; what is c
 """
 
 import json
+import os
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -301,6 +303,30 @@ def upsert_via_equality(source: Rows, by: list[str], delete_when: str, deletes: 
         lambda rows: [row for row in rows if _key(row, by) not in last] + stay,
         replaces=lambda row: _key(row, by) in last,
         counts_deleted="not" if pending else counts_deleted,
+    )
+
+
+def commit_deltas(workers: list[Rows], by: list[str]) -> Step:
+    """The events of several writers (u or d in column _op) in one commit; those of later ones come later."""
+    last = {_key(row, by): row for source in workers for row in source}
+    stay = [{n: v for n, v in row.items() if n != "_op"} for row in last.values() if row["_op"] != "d"]
+
+    def act(table: Table) -> dict:
+        named = [[{"op" if n == "_op" else n: v for n, v in row.items()} for row in source] for source in workers]
+        files = [table.file(f"worker-{i}.jsonl", _lines(rows)) for i, rows in enumerate(named)]
+        command = [os.environ["DELENDA_COMMIT_DELTAS"], table.place, ",".join(by), *map(str, files)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise Failed(f"{' '.join(command)}: exit {done.returncode}: {done.stderr}")
+        report = json.loads(done.stdout)
+        table.check(report["rows-added"] == len(stay), f"{report} for {len(stay)} rows")
+        return report
+
+    return Step(
+        f"{len(workers)} writers commit {[source[:2] for source in workers]}",
+        act,
+        lambda rows: [row for row in rows if _key(row, by) not in last] + stay,
+        replaces=lambda row: _key(row, by) in last,
     )
 
 
