@@ -163,5 +163,19 @@ TEST(KeyPlanning, RangesOfTwoThousandKeysOpenTheFilesOfTheScatteredOnes) {
   EXPECT_GT(FilesBoth(table, keys, 200, *io).second, 400U);
 }
 
+// The worst case for few ranges: all gaps between the scattered keys are equally wide.
+TEST(KeyPlanning, RangesOfEvenlyScatteredKeysOpenTheirFilesOnly) {
+  const auto io = io::MakeMemoryFileIO();
+  RangeTable table(2000, io);
+  std::set<int64_t> ids;
+  for (int64_t i = 0; i < 900; ++i) ids.insert({1005 * kRowsPerFile + i, 1999 * kRowsPerFile + i});
+  for (int64_t i = 0; i < 200; ++i) ids.insert(i * 10 * kRowsPerFile);
+  ASSERT_EQ(ids.size(), 2000U);
+  const Keys keys = Ids(ids);
+  EXPECT_EQ(FilesBoth(table, keys, KeyComparisonBudget(2000), *io), std::pair(size_t{202}, size_t{202}));
+  // 100 ranges leave out 99 gaps of 9 files each.
+  EXPECT_EQ(FilesBoth(table, keys, 200, *io).second, 2000U - 99 * 9);
+}
+
 }  // namespace
 }  // namespace delenda::ops
