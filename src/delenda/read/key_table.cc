@@ -5,6 +5,7 @@
 #include <arrow/type.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -141,8 +142,8 @@ Result<std::vector<std::shared_ptr<arrow::Array>>> KeyTable::ColumnsOf(const Sch
 }
 
 uint64_t KeyTable::memory() const {
-  return slots_.capacity() * sizeof(Slot) + byte_slots_.capacity() * sizeof(uint32_t) +
-         entries_.capacity() * sizeof(Entry) + key_bytes_.capacity();
+  return slots_.capacity() * sizeof(Slot) + marks_.capacity() * sizeof(uint64_t) +
+         byte_slots_.capacity() * sizeof(uint32_t) + entries_.capacity() * sizeof(Entry) + key_bytes_.capacity();
 }
 
 uint64_t KeyTable::sorted_memory() const {
@@ -261,8 +262,10 @@ Result<std::vector<int64_t>> KeyTable::Find(const std::vector<std::shared_ptr<ar
 
 int64_t KeyTable::AddInteger(int64_t key) {
   if (static_cast<size_t>(size_ + 1) * 2 > slots_.size()) GrowSlots();
+  const uint64_t hash = MixBits(static_cast<uint64_t>(key));
+  Mark(hash);
   const size_t mask = slots_.size() - 1;
-  for (size_t at = MixBits(static_cast<uint64_t>(key)) & mask;; at = (at + 1) & mask) {
+  for (size_t at = hash & mask;; at = (at + 1) & mask) {
     Slot& slot = slots_[at];
     if (slot.number == kNone) slot = {.key = key, .number = size_++};
     if (slot.key == key) return slot.number;
@@ -273,9 +276,13 @@ void KeyTable::GrowSlots() {
   std::vector<Slot> old(std::max<size_t>(16, slots_.size() * 2));
   old.swap(slots_);
   const size_t mask = slots_.size() - 1;
+  marks_.assign(slots_.size() / 8, 0);
+  marks_shift_ = 64 - std::countr_zero(slots_.size() * 8);
   for (const Slot& slot : old) {
     if (slot.number == kNone) continue;
-    size_t at = MixBits(static_cast<uint64_t>(slot.key)) & mask;
+    const uint64_t hash = MixBits(static_cast<uint64_t>(slot.key));
+    Mark(hash);
+    size_t at = hash & mask;
     while (slots_[at].number != kNone) at = (at + 1) & mask;
     slots_[at] = slot;
   }

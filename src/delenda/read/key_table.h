@@ -104,13 +104,16 @@ class KeyTable {
   Result<KeyArrays> Arrays(const std::vector<std::shared_ptr<arrow::Array>>& columns) const;
   Result<void> CheckBudget() const;
   int64_t FindInteger(int64_t key) const {
+    const uint64_t hash = MixBits(static_cast<uint64_t>(key));
+    if ((marks_[hash >> marks_shift_ >> 6] >> (hash >> marks_shift_ & 63) & 1) == 0) return kNone;
     const size_t mask = slots_.size() - 1;
-    for (size_t at = MixBits(static_cast<uint64_t>(key)) & mask;; at = (at + 1) & mask) {
+    for (size_t at = hash & mask;; at = (at + 1) & mask) {
       const Slot& slot = slots_[at];
       if (slot.number == kNone || slot.key == key) return slot.number;
     }
   }
   int64_t FindBytes(std::string_view key) const;
+  void Mark(uint64_t hash) { marks_[hash >> marks_shift_ >> 6] |= uint64_t{1} << (hash >> marks_shift_ & 63); }
   int64_t AddInteger(int64_t key);
   int64_t AddBytes(std::string_view key);
   void GrowSlots();
@@ -126,6 +129,10 @@ class KeyTable {
   bool single_integer_ = false;  // one integer-like key column: keys are hashed as they are
 
   std::vector<Slot> slots_;  // open addressing; never full
+  // Eight bits for each slot; set: a key has this beginning of its hash. Most rows have none of the keys, and a bit of
+  // a small table says so: half of the slots are in use, so that looking there is a guess for the processor each time.
+  std::vector<uint64_t> marks_;
+  int marks_shift_ = 0;
   int64_t null_number_ = kNone;
 
   std::vector<uint32_t> byte_slots_;  // entry number + 1; 0: free
