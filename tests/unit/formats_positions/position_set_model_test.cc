@@ -138,7 +138,7 @@ std::vector<PositionRun> NaiveRuns(const Model& model, uint64_t begin, uint64_t 
 
 TEST_F(PositionSetModelTest, SetOperationsEqualThoseOfStdSet) {
   for (int round = 0; round < kRounds; ++round) {
-    SCOPED_TRACE(testing::Message() << "DELENDA_SEED=" << seed_ << " round " << round);
+    SCOPED_TRACE(::testing::Message() << "DELENDA_SEED=" << seed_ << " round " << round);
     const Model a = RandomModel();
     const Model b = Mutated(a);
     const PositionSet set_a = Build(a);
@@ -166,7 +166,7 @@ TEST_F(PositionSetModelTest, SetOperationsEqualThoseOfStdSet) {
 
 TEST_F(PositionSetModelTest, LookUpsEqualThoseOfStdSet) {
   for (int round = 0; round < kRounds; ++round) {
-    SCOPED_TRACE(testing::Message() << "DELENDA_SEED=" << seed_ << " round " << round);
+    SCOPED_TRACE(::testing::Message() << "DELENDA_SEED=" << seed_ << " round " << round);
     const Model model = RandomModel();
     const std::vector<uint64_t> sorted = Sorted(model);
     const PositionSet set = Build(model);
@@ -195,7 +195,7 @@ TEST_F(PositionSetModelTest, LookUpsEqualThoseOfStdSet) {
 
 TEST_F(PositionSetModelTest, RunsAndMasksEqualThoseOfStdSet) {
   for (int round = 0; round < kRounds; ++round) {
-    SCOPED_TRACE(testing::Message() << "DELENDA_SEED=" << seed_ << " round " << round);
+    SCOPED_TRACE(::testing::Message() << "DELENDA_SEED=" << seed_ << " round " << round);
     const Model model = RandomModel();
     const PositionSet set = Build(model);
     ASSERT_EQ(set.Runs(), NaiveRuns(model, 0, UINT64_MAX));
@@ -228,7 +228,7 @@ TEST_F(PositionSetModelTest, RunsAndMasksEqualThoseOfStdSet) {
 
 TEST_F(PositionSetModelTest, PortableBytesDependOnTheMembersOnly) {
   for (int round = 0; round < kRounds; ++round) {
-    SCOPED_TRACE(testing::Message() << "DELENDA_SEED=" << seed_ << " round " << round);
+    SCOPED_TRACE(::testing::Message() << "DELENDA_SEED=" << seed_ << " round " << round);
     const Model model = RandomModel();
     const PositionSet set = Build(model);
     const Bytes bytes = set.ToPortable();
