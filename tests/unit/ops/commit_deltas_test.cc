@@ -214,6 +214,56 @@ TEST(DeltaFallback, WhenTriesAreUsedUpEqualityDeletesAreCommittedInTheirPartitio
   EXPECT_EQ(Sorted(table.Rows()), Sorted(expected));
 }
 
+// upgraded_v1: partitioned by p once, by nothing (a void transform) since; position delete files from before the
+// upgrade.
+TEST(DeltaFallback, EqualityDeletesOfAllVoidSpecsReachEveryPartition) {
+  TableCopy table("upgraded_v1");
+  auto other = table.Session();
+  auto point = std::make_shared<MeddledPoint>(
+      table.MakePoint(),
+      [&](int) {
+        const auto path = table.Put("meanwhile.csv", "id,p,v\n9001,p0,theirs\n");
+        ASSERT_TRUE(AppendRows(other, *io::MakeLocalFileIO(), {.files = {path}}));
+      },
+      1);
+  auto session = table.Session(point);
+  auto expected = table.Rows();
+  std::map<Json, std::vector<int64_t>> ids;  // by p
+  for (const Json& row : expected) ids[row["p"]].push_back(row["id"]);
+  ASSERT_GE(ids.size(), 3U);
+  std::vector<Json> events = {PlainEvent("u", 9001, "own")};
+  for (const auto& [p, of_partition] : ids) {
+    events.push_back(PlainEvent("d", of_partition.front()));
+    events.push_back(PlainEvent("u", of_partition.back(), "own"));
+  }
+  const auto delta =
+      WriteDelta(session, table, events, {.key = {"id"}, .fallback = DeltaFallback::kCommitEqualityDeletes});
+  ASSERT_TRUE(delta) << delta.error().ToString();
+  EXPECT_TRUE(delta->deletes_of_spec.empty());
+  const auto change = CommitDeltas(session, {&*delta, 1}, {.most_tries = 1});
+  ASSERT_TRUE(change) << change.error().ToString();
+  ApplyEvents(expected, events, {"id"});
+  EXPECT_EQ(Sorted(table.Rows()), Sorted(expected));
+  ASSERT_GT(EqualityDeletesOf(table), 0U);
+  const auto live = table.Session().LiveDeletes("main").value();
+  for (const ContentFile& file : live) {
+    if (file.content == FileContent::kEqualityDeletes) {
+      EXPECT_EQ(file.spec_id, 1);
+    }
+  }
+
+  // A data file that may hold a key has position delete files: a vector beside them would hide them.
+  const auto refused = ConvertDeletes(session, {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind(), ErrorKind::kValidationFailed);
+  EXPECT_THAT(refused.error().ToString(), HasSubstr("delenda convert --position-deletes"));
+  EXPECT_EQ(Sorted(table.Rows()), Sorted(expected));
+  const auto converted = ConvertDeletes(session, {.position_deletes = true});
+  ASSERT_TRUE(converted) << converted.error().ToString();
+  EXPECT_EQ(EqualityDeletesOf(table), 0U);
+  EXPECT_EQ(Sorted(table.Rows()), Sorted(expected));
+}
+
 TEST(DeltaFallback, EqualityDeletesOfUnpartitionedTablesAreThoseThatWereWritten) {
   TableCopy table("cl_basic");
   const auto column = ColumnToSet(table.Session().schema())->name;

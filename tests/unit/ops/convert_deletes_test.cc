@@ -93,6 +93,12 @@ TEST_P(ConvertFixture, RowsStayAndVectorsHoldWhatSparkDeletes) {
   EXPECT_THAT(LiveEqualityDeletes(table), IsEmpty());
   EXPECT_EQ(Sorted(table.Rows()), Sorted(ReadJsonLines(GetParam(), "current.jsonl")));
   EXPECT_EQ(VectorsOf(table), ExpectedVectors(GetParam(), table));
+  const auto files_now = table.Files();
+  EXPECT_EQ(std::ranges::count_if(
+                files_now,
+                [&](const std::string& name) { return name.ends_with(".puffin") && !files_before.contains(name); }),
+            1)
+      << "all vectors of a conversion lie in one file";
   EXPECT_EQ(table.Summary("total-equality-deletes"), "0");
   const auto metadata = table.Metadata();
   EXPECT_EQ(metadata.FindSnapshot(*change->snapshot_id)->operation, "replace");
@@ -125,6 +131,29 @@ TEST_P(ConvertFixture, EachVectorIsReportedWithTheOneThatItReplaces) {
   }
   EXPECT_EQ(rows, result->rows);
   EXPECT_EQ(result->converted_deletes.size(), LiveEqualityDeletes(table).size());
+}
+
+TEST_P(ConvertFixture, NothingStaysInTheConverterBetweenCalls) {
+  TableCopy table(GetParam());
+  const auto session = table.Session();
+  const ScanKeyPositionResolver resolver;
+  const auto files = LiveEqualityDeletes(table);
+  const auto described = [](const EqualityDeleteConverter& converter, const std::vector<ContentFile>& some) {
+    const auto result = converter.Convert(some).value();
+    EXPECT_EQ(result.converted_deletes.size(), some.size());
+    std::string text = result.conflict_filter->ToString();
+    for (const auto& vector : result.vectors) {
+      text += "\n" + vector.file.path;
+      for (const uint64_t position : vector.deleted.ToVector()) text += " " + std::to_string(position);
+    }
+    return text;
+  };
+  const EqualityDeleteConverter converter(session, "main", resolver);
+  const std::string all = described(converter, files);
+  const std::string first = described(converter, {files.front()});
+  EXPECT_NE(all, first);
+  EXPECT_EQ(first, described(EqualityDeleteConverter(session, "main", resolver), {files.front()}));
+  EXPECT_EQ(described(converter, files), all);
 }
 
 // Files that are not committed yet delete from all data that is: as one of the highest sequence number.
