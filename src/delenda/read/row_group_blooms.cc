@@ -64,6 +64,8 @@ Result<bool> BloomFiltersCouldHold(const parquet::ParquetFile& file, size_t row_
     if (!leaf || !SameUnits(key.column.type, *leaf->type)) continue;
     const parquet::Leaf& described = file.leaves()[static_cast<size_t>(leaf->leaf)];
     if (described.repeated || !file.HasSmallBloomFilter(row_group, leaf->leaf)) continue;
+    // 12 bytes of day and time of day: the filter holds these, and would deny every key.
+    if (described.physical == ::parquet::Type::INT96) continue;
     const ColumnStats known = stats(key.column).value_or(ColumnStats());
     if ((key.values.has_null() && known.null_count != 0) || key.values.has_nan()) continue;
     const auto [first, last] = key.values.Between(known);

@@ -219,6 +219,20 @@ TEST(KeyScan, ReadsOnlyRowGroupsWhoseBloomFiltersAllowAKey) {
   }
 }
 
+TEST(KeyScan, FindsOldTimestampsOf12BytesBesideTheirBloomFilters) {
+  const auto type = arrow::timestamp(arrow::TimeUnit::MICRO);
+  const auto micros = [&](const std::vector<std::optional<int64_t>>& values) {
+    return Longs(values)->View(type).ValueOrDie();
+  };
+  const auto rows = arrow::Table::Make(arrow::schema({IdField(1, "ts", type)}),
+                                       {micros({-86'400'000'001, 0, 1, 1'700'000'000'000'000})});
+  PlanBuilder table({MakeField(1, "ts", TypeKind::kTimestamp)});
+  table.AddFile("/t/a.parquet", ToParquet(rows, {.int96 = true, .dictionary = false, .bloom_of = "ts"}), 4);
+  KeyTable keys = EmptyTable(table.plan().schema, {1});
+  ASSERT_TRUE(keys.Add({micros({-86'400'000'001, 1'700'000'000'000'000, 5})}, 3));
+  EXPECT_EQ(RowsIn(*table.Read({.keys = std::make_shared<const KeyTable>(std::move(keys))})), 2);
+}
+
 TEST(KeyScan, WithoutKeysGivesNoRow) {
   PlanBuilder table({MakeField(1, "id", TypeKind::kLong)});
   table.AddFile("/t/a.parquet", IdFile(0, 10, 10), 10);
