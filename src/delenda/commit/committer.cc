@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -101,10 +103,11 @@ class CommitLoop {
     committed.restored_rows = changes.restored_rows;
     committed.new_vectors = changes.vectors.size();
     committed.dropped_files = changes.removed_files.size();
+    std::unordered_map<std::string_view, const PositionSet*> wanted;
+    for (const FileDelete& one : intent_.deletes) wanted.emplace(one.file.path, &one.deleted);
     for (const auto& vector : changes.vectors) {
-      const auto wanted = std::ranges::find(intent_.deletes, vector.data_file.path,
-                                            [](const FileDelete& one) -> const std::string& { return one.file.path; });
-      if (wanted != intent_.deletes.end() && !(wanted->deleted == vector.positions)) ++committed.merged_files;
+      const auto found = wanted.find(vector.data_file.path);
+      if (found != wanted.end() && !(*found->second == vector.positions)) ++committed.merged_files;
     }
     const auto published = PublishMetadata(loaded, next, *context_.point, *context_.io);
     if (!published && published.error().kind() == ErrorKind::kCommitStateUnknown)
