@@ -88,6 +88,7 @@ std::string StatsText(const Stats& stats, bool json) {
     object["row-groups"] = stats.scan->row_groups;
     object["row-groups-pruned"] = stats.scan->row_groups_pruned;
     object["row-groups-all-deleted"] = stats.scan->row_groups_all_deleted;
+    object["rows-pruned"] = stats.scan->rows_pruned;
     if (stats.is_changes) {
       object["row-groups-unchanged"] = stats.scan->row_groups_unchanged;
       object["carry-overs"] = stats.scan->carry_overs;

@@ -22,6 +22,7 @@ struct ScanStats {
   uint64_t row_groups = 0;              // of the files that were opened so far
   uint64_t row_groups_pruned = 0;       // of these, ruled out by their statistics
   uint64_t row_groups_all_deleted = 0;  // of these, skipped because every row is deleted
+  uint64_t rows_pruned = 0;             // of row groups that are read: rows of pages ruled out by the page index
   // Of streams of changes. `files` counts their tasks then.
   uint64_t row_groups_unchanged = 0;  // of these, skipped because none of their rows changed
   uint64_t carry_overs = 0;           // pairs of rows that a rewrite only carried over: left out

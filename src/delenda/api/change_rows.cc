@@ -166,6 +166,7 @@ class ChangeRows final : public RowStream::Impl {
                        .row_groups = metrics.row_groups,
                        .row_groups_pruned = metrics.row_groups_pruned,
                        .row_groups_all_deleted = metrics.row_groups_all_deleted,
+                       .rows_pruned = metrics.rows_pruned,
                        .row_groups_unchanged = metrics.row_groups_unchanged,
                        .carry_overs = 0,
                        .updates = 0,

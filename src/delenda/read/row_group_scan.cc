@@ -6,6 +6,7 @@
 #include <arrow/scalar.h>
 #include <arrow/util/byte_size.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "delenda/formats/parquet/arrow_status.h"
@@ -153,12 +154,28 @@ Result<void> RowGroupScan::Decide(std::span<const ArrayRef> columns, int64_t beg
   return {};
 }
 
+bool RowGroupScan::HasCandidates() const {
+  const auto rows = task_->page_rows.find(row_group_);
+  return rows == task_->page_rows.end() || std::ranges::any_of(rows->second.runs, [&](const parquet::RowRun& run) {
+           return run.first < end_row_ && run.end > first_row_;
+         });
+}
+
+parquet::RowGroupPart RowGroupScan::Part(const parquet::RowGroupReader* earlier) const {
+  parquet::RowGroupPart part{.first = first_row_, .end = end_row_, .earlier = earlier, .context = decoder_};
+  if (const auto rows = task_->page_rows.find(row_group_); rows != task_->page_rows.end()) {
+    part.runs = rows->second.runs;
+    part.pages = rows->second.pages;
+  }
+  return part;
+}
+
 Result<bool> RowGroupScan::FirstPass() {
   const int64_t batch_rows = context_.options().batch_rows;
   const int64_t all_rows = end_row_ - first_row_;
-  Selection matching(all_rows);
-  int64_t begin = 0;  // from first_row_ on
-  const auto evaluate = [&](const arrow::RecordBatch* batch, int64_t rows) -> Result<void> {
+  Selection matching(all_rows);  // none, where pages rule rows out
+  // `begin`: from first_row_ on.
+  const auto evaluate = [&](const arrow::RecordBatch* batch, int64_t begin, int64_t rows) -> Result<void> {
     DELENDA_TRY(context_.CheckCancelled());
     const auto columns = DELENDA_TRY(column_plan_.deciding.Adapt(batch, rows));
     std::optional<Selection> part, live;
@@ -166,16 +183,16 @@ Result<bool> RowGroupScan::FirstPass() {
     if (!part) part = Selection(rows, true);
     if (live) *part &= *live;
     matching.Assign(begin, *part);
-    begin += rows;
     return {};
   };
   if (column_plan_.deciding.leaves().empty()) {
-    while (begin < all_rows) DELENDA_TRY(evaluate(nullptr, std::min(batch_rows, all_rows - begin)));
+    for (int64_t begin = 0; begin < all_rows; begin += batch_rows)
+      DELENDA_TRY(evaluate(nullptr, begin, std::min(batch_rows, all_rows - begin)));
   } else {
-    filter_reader_ = DELENDA_TRY(task_->data->file->Read(row_group_, column_plan_.deciding.leaves(), batch_rows,
-                                                         {first_row_, end_row_, nullptr, decoder_}));
+    filter_reader_ =
+        DELENDA_TRY(task_->data->file->Read(row_group_, column_plan_.deciding.leaves(), batch_rows, Part(nullptr)));
     while (const auto batch = DELENDA_TRY(filter_reader_->Next()))
-      DELENDA_TRY(evaluate(batch.get(), batch->num_rows()));
+      DELENDA_TRY(evaluate(batch.get(), filter_reader_->first_row() - first_row_, batch->num_rows()));
   }
   if (const std::optional<Selection> live = LiveRows(first_row_, all_rows)) matching &= *live;
   const int64_t count = matching.Count();
@@ -188,13 +205,12 @@ Result<std::shared_ptr<arrow::RecordBatch>> RowGroupScan::NextOrError() {
   if (!started_) {
     started_ = true;
     if (context_.change(task_->index) != nullptr && !check_keys_) Board();
-    if (ready_) next_row_ = end_row_;
+    if (ready_ || !HasCandidates()) next_row_ = end_row_;
     if (next_row_ < end_row_) decoder_ = context_.BorrowDecoder();
     if (next_row_ < end_row_ && column_plan_.two_passes && !DELENDA_TRY(FirstPass())) next_row_ = end_row_;
     if (reads && next_row_ < end_row_) {
-      reader_ =
-          DELENDA_TRY(task_->data->file->Read(row_group_, column_plan_.columns.leaves(), context_.options().batch_rows,
-                                              {first_row_, end_row_, filter_reader_.get(), decoder_}));
+      reader_ = DELENDA_TRY(task_->data->file->Read(row_group_, column_plan_.columns.leaves(),
+                                                    context_.options().batch_rows, Part(filter_reader_.get())));
       filter_reader_.reset();
     }
   }
@@ -202,12 +218,17 @@ Result<std::shared_ptr<arrow::RecordBatch>> RowGroupScan::NextOrError() {
   while (next_row_ < end_row_) {
     DELENDA_TRY(context_.CheckCancelled());
     int64_t rows = std::min(context_.options().batch_rows, end_row_ - next_row_);
+    int64_t begin = next_row_;
     if (reads) {
       rows = DELENDA_TRY(reader_->Begin());
-      if (rows == 0) return InternalError("a row group ended early");
+      if (rows == 0) {
+        // Pages rule out what is left.
+        if (!task_->page_rows.contains(row_group_)) return InternalError("a row group ended early");
+        break;
+      }
+      begin = reader_->first_row();
     }
-    const int64_t begin = next_row_;
-    next_row_ += rows;
+    next_row_ = begin + rows;
 
     std::optional<Selection> matching, live;
     if (column_plan_.two_passes) {

@@ -123,13 +123,24 @@ StatsSource RowGroupStats(const parquet::ParquetFile& file, size_t row_group, co
     if (described.repeated) return std::nullopt;
     const Result<parquet::LeafStatistics> read = file.Statistics(row_group, leaf->leaf);
     if (!read) return std::nullopt;  // statistics only save work; broken data pages are found by reading them
-    ColumnStats stats;
-    stats.value_count = rows;
-    if (read->null_count && *read->null_count <= rows) stats.null_count = read->null_count;
-    if (read->min) stats.lower = DecodeBound(column.type, *leaf, described.physical, *read->min);
-    if (read->max) stats.upper = DecodeBound(column.type, *leaf, described.physical, *read->max);
-    return stats;
+    return StatsOfLeaf(column.type, *leaf, described.physical, *read, rows);
   };
+}
+
+ColumnStats StatsOfLeaf(const Type& table, const FileLeaf& leaf, ::parquet::Type::type physical,
+                        const parquet::LeafStatistics& statistics, int64_t rows) {
+  ColumnStats stats;
+  stats.value_count = rows;
+  if (statistics.null_count && *statistics.null_count <= rows) stats.null_count = statistics.null_count;
+  if (statistics.min) stats.lower = DecodeBound(table, leaf, physical, *statistics.min);
+  if (statistics.max) stats.upper = DecodeBound(table, leaf, physical, *statistics.max);
+  // Compared in another order by the writer (decimals as unsigned bytes): nothing would seem to lie between them, and
+  // every row would be lost.
+  if (stats.lower && stats.upper && CompareDatum(*stats.lower, *stats.upper) > 0) {
+    stats.lower.reset();
+    stats.upper.reset();
+  }
+  return stats;
 }
 
 }  // namespace delenda::read

@@ -1,4 +1,4 @@
-// What a Parquet row group's statistics say about the columns of the table.
+// What the statistics of Parquet row groups and pages say about the columns of the table.
 #pragma once
 
 #include <cstddef>
@@ -12,5 +12,10 @@ namespace delenda::read {
 // is said of columns that cannot be compared safely (below lists and maps, INT96, another unit of time than the
 // table's). `file` and `constants` must outlive the result.
 StatsSource RowGroupStats(const parquet::ParquetFile& file, size_t row_group, const ConstantColumns& constants);
+
+// The same of one leaf over any `rows` rows of it: `leaf`, which is not repeated, read as a column of type `table`.
+// Bounds that contradict each other are left out.
+ColumnStats StatsOfLeaf(const Type& table, const FileLeaf& leaf, ::parquet::Type::type physical,
+                        const parquet::LeafStatistics& statistics, int64_t rows);
 
 }  // namespace delenda::read

@@ -6,6 +6,7 @@
 
 #include "delenda/read/arrow_type.h"
 #include "delenda/read/mapped_schema.h"
+#include "delenda/read/page_rows.h"
 #include "delenda/read/row_group_blooms.h"
 #include "delenda/read/row_group_stats.h"
 #include "delenda/read/task_reader.h"
@@ -304,6 +305,31 @@ Result<void> ScanContext::ChooseRowGroups(const plan::FileTask& task, OpenTask& 
       if (only_by_keys || std::ranges::any_of(opened.equality, could_delete)) opened.check_keys[i] = true;
     }
   }
+  return AskPages(task, opened);
+}
+
+// Rows that neither filter nor keys can match are in no output, whatever deletes, changes and other tasks say of them.
+Result<void> ScanContext::AskPages(const plan::FileTask& task, OpenTask& opened) {
+  const PageQuestion question{.filter = IsTrue(task.residual) ? nullptr : task.residual.get(),
+                              .keys = sorted_keys_.get(),
+                              .smallest_chunk = options_.page_index_bytes};
+  const parquet::ParquetFile& file = *opened.data->file;
+  auto left = DELENDA_TRY(RowsThatPagesLeave(file, opened.row_groups, opened.constants, question));
+  std::vector<size_t> row_groups;
+  for (size_t i = 0; i < left.size(); ++i) {
+    const size_t row_group = opened.row_groups[i];
+    if (left[i] && left[i]->runs.empty()) {
+      ++row_groups_pruned_;
+      continue;
+    }
+    row_groups.push_back(row_group);
+    if (!left[i]) continue;
+    int64_t rows = file.row_groups()[row_group].num_rows;
+    for (const parquet::RowRun& run : left[i]->runs) rows -= run.end - run.first;
+    rows_pruned_ += static_cast<uint64_t>(rows);
+    opened.page_rows.emplace(row_group, *std::move(left[i]));
+  }
+  opened.row_groups = std::move(row_groups);
   return {};
 }
 
@@ -349,7 +375,8 @@ Result<void> ScanContext::CheckCancelled() const {
 }
 
 ReadMetrics ScanContext::metrics() const {
-  return {rows_, files_opened_, row_groups_, row_groups_pruned_, row_groups_all_deleted_, row_groups_unchanged_};
+  return {rows_,       files_opened_, row_groups_, row_groups_pruned_, row_groups_all_deleted_, row_groups_unchanged_,
+          rows_pruned_};
 }
 
 }  // namespace delenda::read

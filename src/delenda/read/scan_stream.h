@@ -36,6 +36,10 @@ struct ReadOptions {
   uint64_t equality_memory = uint64_t{2} << 30;
   // Changes: bytes that rows of later snapshots may take which were read along with earlier ones of the same row group.
   uint64_t lookahead_memory = uint64_t{64} << 20;
+  // Column chunks that are smaller, decompressed, are decoded whole: their page index is not asked which pages could
+  // hold what is looked for. (On storage where each read is a request, they must be larger by far.) The largest number:
+  // no page index is read.
+  uint64_t page_index_bytes = uint64_t{128} << 10;
   // Rows of a batch, at most.
   int64_t batch_rows = 32 * 1024;
   Hooks hooks = {};
@@ -49,6 +53,7 @@ struct ReadMetrics {
   uint64_t row_groups_pruned = 0;       // of these, decided by their statistics: filter and keys
   uint64_t row_groups_all_deleted = 0;  // of these, skipped because every row is deleted
   uint64_t row_groups_unchanged = 0;    // of these, skipped because none of the rows asked for lies in them
+  uint64_t rows_pruned = 0;             // of row groups that are read: those of pages that the page index rules out
 };
 
 // The live rows of a plan, batch by batch.

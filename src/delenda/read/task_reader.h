@@ -27,6 +27,7 @@
 #include "delenda/read/equality_keys.h"
 #include "delenda/read/equality_tables.h"
 #include "delenda/read/filter_evaluator.h"
+#include "delenda/read/page_rows.h"
 #include "delenda/read/scan_stream.h"
 #include "delenda/read/selection.h"
 #include "delenda/read/taken_along.h"
@@ -76,7 +77,8 @@ struct ColumnPlan {
 struct OpenTask {
   size_t index = 0;  // in the plan
   std::shared_ptr<const OpenDataFile> data;
-  std::vector<size_t> row_groups;  // those with rows that may be live and match, ascending
+  std::vector<size_t> row_groups;        // those with rows that may be live and match, ascending
+  std::map<size_t, PageRows> page_rows;  // by row group of the file; not there: all its rows may match
 
   ConstantColumns constants;
   std::optional<FilterEvaluator> filter;
@@ -162,6 +164,8 @@ class ScanContext {
   // May one of the row group's rows be wanted, as far as positions tell?
   bool WantsRowsOf(const parquet::RowGroup& group, const OpenTask& opened) const;
   Result<void> ChooseRowGroups(const plan::FileTask& task, OpenTask& opened);
+  // Cuts the chosen row groups down to the rows that their pages leave.
+  Result<void> AskPages(const plan::FileTask& task, OpenTask& opened);
 
   std::shared_ptr<const plan::ScanPlan> plan_;
   std::shared_ptr<io::FileIO> io_;
@@ -183,7 +187,7 @@ class ScanContext {
   std::vector<std::unique_ptr<parquet::DecodeContext>> decoders_;  // that nobody uses
 
   std::atomic<uint64_t> rows_{0}, files_opened_{0}, row_groups_{0}, row_groups_pruned_{0}, row_groups_all_deleted_{0},
-      row_groups_unchanged_{0};
+      row_groups_unchanged_{0}, rows_pruned_{0};
   std::atomic<uint64_t> row_groups_done_{0}, tasks_opened_{0};
 };
 
@@ -207,6 +211,10 @@ class RowGroupScan {
   Result<std::shared_ptr<arrow::RecordBatch>> NextOrError();
   // The rows that positions leave; nothing there: all.
   std::optional<Selection> LiveRows(int64_t begin, int64_t rows) const;
+  // May a row of the part match, as far as pages tell?
+  bool HasCandidates() const;
+  // How the reader of some columns is to read: the rows that pages leave, in the part.
+  parquet::RowGroupPart Part(const parquet::RowGroupReader* earlier) const;
   // A batch of the row group: its first row there, its rows, and how many of them were decoded: all, or those kept.
   struct BatchRows {
     int64_t begin = 0;

@@ -28,12 +28,18 @@ struct ParquetOptions {
   bool int96 = false;
   bool dictionary = true;
   std::string bloom_of = {};  // a column that gets bloom filters
+  int64_t page_rows = 0;      // rows of a page, at most; 0: as Arrow has it
+  bool page_index = true;     // as Arrow has it
+  std::string created_by = {};
 };
 
 inline Bytes ToParquet(const std::shared_ptr<arrow::Table>& table, const ParquetOptions& options = {}) {
   auto sink = arrow::io::BufferOutputStream::Create().ValueOrDie();
   ::parquet::WriterProperties::Builder properties;
   properties.max_row_group_length(options.rows_per_group);
+  if (options.page_rows != 0) properties.max_rows_per_page(options.page_rows);
+  if (!options.created_by.empty()) properties.created_by(options.created_by);
+  if (!options.page_index) properties.disable_write_page_index();
   if (!options.dictionary) properties.disable_dictionary();
   if (!options.bloom_of.empty()) properties.enable_bloom_filter(options.bloom_of, {.ndv = 1000, .fpp = 0.001});
   ::parquet::ArrowWriterProperties::Builder arrow_properties;

@@ -12,19 +12,21 @@ using Codec = ::parquet::Compression;
 // Of a file that is read by pieces: what is asked for at least. Pieces of this size stay in the processor's cache until
 // they are decompressed.
 constexpr uint64_t kPieceBytes = uint64_t{128} << 10;
+// What is read with a header alone: less costs no less.
+constexpr uint64_t kHeaderPieceBytes = uint64_t{4} << 10;
 // Headers are this long at most, but for statistics of long strings.
 constexpr uint64_t kHeaderBytes = 256;
 
 }  // namespace
 
-Result<ByteView> ChunkBytes::View(uint64_t offset, uint64_t length) {
+Result<ByteView> ChunkBytes::View(uint64_t offset, uint64_t length, uint64_t ahead) {
   if (offset > range_.length || length > range_.length - offset) {
     return Corrupt("a page needs {} bytes at byte {} of its column chunk, which has {}", length, offset, range_.length);
   }
   const uint64_t held_end = held_offset_ + held_.size();
   if (offset >= held_offset_ && length <= held_end - std::min(held_end, offset))
     return held_.subspan(static_cast<size_t>(offset - held_offset_), static_cast<size_t>(length));
-  const uint64_t wanted = std::max(length, std::min(kPieceBytes, range_.length - offset));
+  const uint64_t wanted = std::max(length, std::min(ahead, range_.length - offset));
   // What is held of the wanted bytes is moved, not read again.
   const uint64_t kept = offset >= held_offset_ && offset < held_end ? held_end - offset : 0;
   std::shared_ptr<RecycledBuffer> larger;
@@ -40,12 +42,13 @@ Result<ByteView> ChunkBytes::View(uint64_t offset, uint64_t length) {
   return held_.first(static_cast<size_t>(length));
 }
 
-Result<bool> ChunkPages::Next() {
+Result<bool> ChunkPages::Next(Ahead ahead) {
+  const uint64_t piece = ahead == Ahead::kHeader ? kHeaderPieceBytes : kPieceBytes;
   for (;;) {
     if (next_ == bytes_.size()) return false;
     const uint64_t left = bytes_.size() - next_;
     for (uint64_t length = std::min(kHeaderBytes, left);; length = std::min(length * 8, left)) {
-      Result<PageHeader> header = ParsePageHeader(DELENDA_TRY(bytes_.View(next_, length)));
+      Result<PageHeader> header = ParsePageHeader(DELENDA_TRY(bytes_.View(next_, length, piece)));
       if (header) {
         header_ = *header;
         break;
@@ -66,7 +69,7 @@ Result<bool> ChunkPages::Next() {
 }
 
 Result<ByteView> ChunkPages::Load() {
-  const ByteView stored = DELENDA_TRY(bytes_.View(page_, header_.stored_bytes));
+  const ByteView stored = DELENDA_TRY(bytes_.View(page_, header_.stored_bytes, kPieceBytes));
   const bool v2 = header_.kind == PageHeader::Kind::kDataV2;
   const uint64_t levels = v2 ? uint64_t{header_.repetition_bytes} + header_.definition_bytes : 0;
   if (levels > header_.stored_bytes || levels > header_.decoded_bytes)

@@ -25,8 +25,9 @@ class ChunkBytes {
       : file_(std::move(file)), range_(range), context_(&context) {}
 
   uint64_t size() const { return range_.length; }
-  // Bytes [offset, offset + length) of the chunk, which it must have. Valid until the next call.
-  Result<ByteView> View(uint64_t offset, uint64_t length);
+  // Bytes [offset, offset + length) of the chunk, which it must have. Valid until the next call. Where they must be
+  // read, `ahead` bytes are, if the chunk has as many.
+  Result<ByteView> View(uint64_t offset, uint64_t length, uint64_t ahead);
 
  private:
   std::shared_ptr<const Bytes> owner_;  // in memory
@@ -45,9 +46,14 @@ class ChunkPages {
       : bytes_(std::move(bytes)), codec_(codec), context_(&context) {}
   DecodeContext& context() const { return *context_; }
 
+  // What is read of a file that is read by pieces, together with the next header.
+  enum class Ahead : uint8_t {
+    kPages,   // a piece: the page will be loaded, and the ones behind it
+    kHeader,  // little: it will probably be passed over, and more headers be read
+  };
   // Goes on to the next data or dictionary page; false at the end of the chunk. The bytes of a page that is not loaded
   // are not even read from a file that is read by pieces.
-  Result<bool> Next();
+  Result<bool> Next(Ahead ahead = Ahead::kPages);
   const PageHeader& header() const { return header_; }
   // The page that Next() went to, decompressed (the levels of version 2 too). Valid until the next call of either.
   Result<ByteView> Load();

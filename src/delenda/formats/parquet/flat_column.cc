@@ -78,11 +78,28 @@ FlatColumn::FlatColumn(const Chunk& chunk, ChunkPages pages)
     : type_(chunk.type),
       optional_(chunk.column->max_definition_level() == 1),
       chunk_rows_(chunk.rows),
-      pages_(std::move(pages)) {}
+      pages_(std::move(pages)),
+      first_rows_(chunk.first_rows) {}
 
-Result<void> FlatColumn::NextPage() {
+// Rows were chosen by the index's word: were the page to hold others, those that it should have named would be lost.
+Result<void> FlatColumn::CheckFirstRow() {
+  if (first_rows_.empty()) return {};
+  const bool known = pages_seen_ < first_rows_.size();
+  const int64_t end = pages_seen_ + 1 < first_rows_.size() ? first_rows_[pages_seen_ + 1] : chunk_rows_;
+  if (!known || first_rows_[pages_seen_] != rows_seen_ || end != rows_seen_ + page_left_) {
+    return Corrupt("page {} holds rows {} to {}, by the page index {} to {}", pages_seen_, rows_seen_,
+                   rows_seen_ + page_left_, known ? first_rows_[pages_seen_] : chunk_rows_, end);
+  }
+  ++pages_seen_;
+  return {};
+}
+
+Result<void> FlatColumn::NextPage(int64_t passing) {
+  // Pages of a column have about as many rows each.
+  const auto ahead = passing >= pages_.header().values && pages_.header().values > 0 ? ChunkPages::Ahead::kHeader
+                                                                                     : ChunkPages::Ahead::kPages;
   for (;;) {
-    if (!DELENDA_TRY(pages_.Next())) return Corrupt("expected {} rows, found {}", chunk_rows_, rows_seen_);
+    if (!DELENDA_TRY(pages_.Next(ahead))) return Corrupt("expected {} rows, found {}", chunk_rows_, rows_seen_);
     const PageHeader& header = pages_.header();
     if (header.kind != PageHeader::Kind::kDictionary) break;
     // A second one would change the meaning of indices that were written for the first.
@@ -95,6 +112,7 @@ Result<void> FlatColumn::NextPage() {
   page_left_ = pages_.header().values;
   if (page_left_ > chunk_rows_ - rows_seen_)
     return Corrupt("expected {} rows, found at least {}", chunk_rows_, rows_seen_ + page_left_);
+  DELENDA_TRY(CheckFirstRow());
   rows_seen_ += page_left_;
   loaded_ = false;
   page_skip_ = 0;
@@ -175,7 +193,7 @@ Result<void> FlatColumn::SkipInPage(int64_t rows) {
 Result<void> FlatColumn::SkipRows(int64_t rows) {
   while (rows > 0) {
     if (page_left_ == 0) {
-      DELENDA_TRY(NextPage());
+      DELENDA_TRY(NextPage(rows));
       continue;
     }
     const int64_t taken = std::min(rows, page_left_);

@@ -32,6 +32,8 @@ class FlatColumn {
     const ::parquet::ColumnChunkMetaData* metadata = nullptr;
     std::shared_ptr<arrow::DataType> type;
     int64_t rows = 0;
+    // With which rows its pages begin, by the page index; empty: not known. Corrupt if one is found to begin elsewhere.
+    std::vector<int64_t> first_rows = {};
   };
 
   // False: Arrow's reader is needed (nested columns, booleans, rare types, encodings and codecs).
@@ -69,7 +71,9 @@ class FlatColumn {
   HybridRuns indices_;  // else
 
  private:
-  Result<void> NextPage();
+  // `passing`: rows that are to be passed over from there on.
+  Result<void> NextPage(int64_t passing = 0);
+  Result<void> CheckFirstRow();
   Result<void> LoadPage();
   // Bits of the definition levels: a set one is a value.
   Result<void> ReadLevels(ByteView levels, int64_t rows);
@@ -88,6 +92,9 @@ class FlatColumn {
   ChunkPages pages_;
   bool has_dictionary_ = false;
   int64_t skip_ = 0;  // rows to pass over before the next one
+
+  std::vector<int64_t> first_rows_;  // of the pages, when they are known
+  size_t pages_seen_ = 0;
 
   // The current page.
   int64_t rows_seen_ = 0;  // of the chunk, with this page

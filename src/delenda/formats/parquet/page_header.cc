@@ -1,124 +1,11 @@
 #include "delenda/formats/parquet/page_header.h"
 
-#include <limits>
 #include <optional>
+
+#include "delenda/formats/parquet/compact_reader.h"
 
 namespace delenda::parquet {
 namespace {
-
-// Types of Thrift's compact protocol.
-enum CompactType : uint8_t {
-  kStop = 0,
-  kTrue = 1,
-  kFalse = 2,
-  kByte = 3,
-  kI16 = 4,
-  kI32 = 5,
-  kI64 = 6,
-  kDouble = 7,
-  kBinary = 8,
-  kList = 9,
-  kSet = 10,
-  kMap = 11,
-  kStruct = 12,
-};
-
-constexpr int kMaxDepth = 16;
-
-struct CompactField {
-  int16_t id = 0;
-  uint8_t type = kStop;
-};
-
-// Reads just what page headers need and skips the rest.
-class CompactReader {
- public:
-  explicit CompactReader(ByteView bytes) : reader_(bytes) {}
-
-  size_t offset() const { return reader_.offset(); }
-
-  Result<CompactField> NextField(int16_t last_id) {
-    const uint8_t head = DELENDA_TRY(reader_.ReadLittle<uint8_t>("a page header"));
-    CompactField field;
-    field.type = head & 15;
-    if (field.type == kStop) return field;
-    const int64_t id = head >> 4 != 0 ? last_id + (head >> 4) : DELENDA_TRY(reader_.ReadZigZag("a page header"));
-    if (id < 0 || id > std::numeric_limits<int16_t>::max()) return Corrupt("a page header has a field {}", id);
-    field.id = static_cast<int16_t>(id);
-    return field;
-  }
-
-  Result<int32_t> I32(const CompactField& field) {
-    if (field.type != kI32) return Corrupt("field {} of a page header has type {}, not i32", field.id, field.type);
-    const int64_t value = DELENDA_TRY(reader_.ReadZigZag("a page header"));
-    if (value < std::numeric_limits<int32_t>::min() || value > std::numeric_limits<int32_t>::max())
-      return Corrupt("field {} of a page header is {}", field.id, value);
-    return static_cast<int32_t>(value);
-  }
-
-  Result<void> Skip(uint8_t type, int depth = 0) {
-    if (depth > kMaxDepth) return Corrupt("a page header is nested too deeply");
-    switch (type) {
-      case kTrue:
-      case kFalse: return {};
-      case kByte: return SkipBytes(1);
-      case kI16:
-      case kI32:
-      case kI64: DELENDA_TRY(reader_.ReadZigZag("a page header")); return {};
-      case kDouble: return SkipBytes(8);
-      case kBinary: return SkipBytes(DELENDA_TRY(Size()));
-      case kList:
-      case kSet: {
-        const uint8_t head = DELENDA_TRY(reader_.ReadLittle<uint8_t>("a page header"));
-        const uint64_t size = head >> 4 == 15 ? DELENDA_TRY(Size()) : head >> 4;
-        for (uint64_t i = 0; i < size; ++i) DELENDA_TRY(SkipElement(head & 15, depth + 1));
-        return {};
-      }
-      case kMap: {
-        const uint64_t size = DELENDA_TRY(Size());
-        if (size == 0) return {};
-        const uint8_t types = DELENDA_TRY(reader_.ReadLittle<uint8_t>("a page header"));
-        for (uint64_t i = 0; i < size; ++i) {
-          DELENDA_TRY(SkipElement(types >> 4, depth + 1));
-          DELENDA_TRY(SkipElement(types & 15, depth + 1));
-        }
-        return {};
-      }
-      case kStruct: {
-        int16_t id = 0;
-        for (;;) {
-          const CompactField field = DELENDA_TRY(NextField(id));
-          if (field.type == kStop) return {};
-          id = field.id;
-          DELENDA_TRY(Skip(field.type, depth + 1));
-        }
-      }
-      default: return Corrupt("a page header holds a value of type {}", type);
-    }
-  }
-
- private:
-  // Unsigned varint.
-  Result<uint64_t> Size() {
-    uint64_t value = 0;
-    for (int shift = 0; shift < 35; shift += 7) {
-      const uint8_t byte = DELENDA_TRY(reader_.ReadLittle<uint8_t>("a page header"));
-      value |= uint64_t{byte & 127U} << shift;
-      if (byte < 128) return value;
-    }
-    return Corrupt("a page header holds a length of more than 35 bits");
-  }
-  Result<void> SkipBytes(uint64_t count) {
-    DELENDA_TRY(reader_.Read(count, "a page header"));
-    return {};
-  }
-  // Each takes at least one byte, so that a lying length ends with the bytes.
-  Result<void> SkipElement(uint8_t type, int depth) {
-    return type == kTrue || type == kFalse ? SkipBytes(1) : Skip(type, depth);
-  }
-
-  ByteReader reader_;
-};
 
 // Field ids of the struct that describes the page, by its kind; 0: none.
 struct DetailFields {
@@ -164,7 +51,7 @@ Result<void> ReadDetails(CompactReader& reader, const DetailFields& fields, Page
 }  // namespace
 
 Result<PageHeader> ParsePageHeader(ByteView bytes) {
-  CompactReader reader(bytes);
+  CompactReader reader(bytes, "a page header");
   PageHeader header;
   std::optional<int32_t> type, decoded, stored;
   bool data = false, dictionary = false, data_v2 = false;

@@ -46,6 +46,18 @@ bool HasFieldIds(const arrow::FieldVector& fields) {
   return properties;
 }
 
+bool BoundsAreInOrder(const ::parquet::FileMetaData& metadata, const ::parquet::ColumnDescriptor& column) {
+  if (column.sort_order() == ::parquet::SortOrder::UNKNOWN) return false;  // INT96, intervals
+  const ::parquet::Type::type physical = column.physical_type();
+  if (physical != ::parquet::Type::BYTE_ARRAY && physical != ::parquet::Type::FIXED_LEN_BYTE_ARRAY) return true;
+  // Without a defined order, binary bounds were compared as signed bytes by some writers.
+  if (column.column_order().get_order() != ::parquet::ColumnOrder::TYPE_DEFINED_ORDER) return false;
+  // Decimals of variable length are compared as unsigned bytes by parquet-rs (apache/arrow-rs, issue 11073).
+  const auto& logical = column.logical_type();
+  const bool decimal = logical != nullptr && logical->is_decimal();
+  return !decimal || physical != ::parquet::Type::BYTE_ARRAY || !metadata.created_by().starts_with("parquet-rs");
+}
+
 std::optional<int32_t> FieldIdOf(const arrow::Field& field) {
   if (!field.metadata()) return std::nullopt;
   const int at = field.metadata()->FindKey(kFieldIdKey);
@@ -214,12 +226,7 @@ Result<LeafStatistics> ParquetFile::Statistics(size_t row_group, int leaf) const
     const auto encoded = chunk->encoded_statistics();
     if (!encoded) return result;
     if (encoded->has_null_count && encoded->null_count >= 0) result.null_count = encoded->null_count;
-    const ::parquet::ColumnDescriptor* column = s.metadata->schema()->Column(leaf);
-    const bool bytes = column->physical_type() == ::parquet::Type::BYTE_ARRAY ||
-                       column->physical_type() == ::parquet::Type::FIXED_LEN_BYTE_ARRAY;
-    // Without a defined order, binary bounds were compared as signed bytes by some writers.
-    if (bytes && column->column_order().get_order() != ::parquet::ColumnOrder::TYPE_DEFINED_ORDER) return result;
-    if (column->sort_order() == ::parquet::SortOrder::UNKNOWN) return result;  // INT96, intervals
+    if (!BoundsAreInOrder(*s.metadata, *s.metadata->schema()->Column(leaf))) return result;
     if (encoded->has_min) result.min = encoded->min();
     if (encoded->has_max) result.max = encoded->max();
     result.min_is_exact = encoded->is_min_value_exact.value_or(true);

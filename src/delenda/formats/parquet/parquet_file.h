@@ -61,6 +61,41 @@ struct LeafStatistics {
   bool max_is_exact = true;
 };
 
+// A data page of a column chunk that is not repeated, as the page index tells of it.
+struct IndexedPage {
+  int64_t first_row = 0;  // in the row group
+  int64_t rows = 0;       // at least one
+  io::ByteRange bytes;    // of the file, with the page's header
+  LeafStatistics statistics;
+};
+
+// What it takes to read the page index of a column chunk.
+enum class PageIndexCost : uint8_t {
+  kNone,     // there is none that is worth it
+  kHeld,     // nothing: the footer's read has brought it
+  kSeek,     // a read where seeks are cheap
+  kRequest,  // a request, which may serve many chunks of the file
+};
+
+// The column chunk of a leaf in a row group.
+struct ColumnChunk {
+  size_t row_group = 0;
+  int leaf = 0;
+};
+
+// Rows [first, end) of a row group.
+struct RowRun {
+  int64_t first = 0;
+  int64_t end = 0;
+  friend bool operator==(const RowRun&, const RowRun&) = default;
+};
+
+// What the page index of a column chunk was believed to say.
+struct KnownPages {
+  int leaf = 0;
+  std::vector<int64_t> first_rows;  // of its pages, in the row group
+};
+
 struct Leaf {
   ::parquet::Type::type physical = ::parquet::Type::UNDEFINED;
   bool repeated = false;  // below a list or a map: its statistics count elements, not rows
@@ -87,6 +122,8 @@ class RowGroupReader {
   // little or nothing is decoded. Corrupt if the columns hold fewer or more rows than the row group: every later
   // position would be off.
   Result<int64_t> Begin();
+  // Where in the row group the batch begins that was begun last.
+  int64_t first_row() const;
   // Those rows of the batch that are kept, `count` of them. Once for each batch, at most.
   Result<std::shared_ptr<arrow::RecordBatch>> Take(const RowMask& kept, int64_t count);
 
@@ -107,6 +144,12 @@ struct RowGroupPart {
   int64_t end = std::numeric_limits<int64_t>::max();
   const RowGroupReader* earlier = nullptr;           // another reader of the file; may be null
   std::shared_ptr<DecodeContext> context = nullptr;  // null: a new one
+  // Of those rows only these runs: ascending, apart from each other, none empty. No batch reaches beyond its run. No
+  // runs: all rows.
+  std::vector<RowRun> runs = {};
+  // Corrupt if the pages of these columns begin with other rows, as far as they are passed: the runs were chosen by
+  // what the index says of them. (Not seen of columns that Arrow decodes.)
+  std::vector<KnownPages> pages = {};
 };
 
 // An open file with its footer. Immutable: any number of threads may read row groups at a time.
@@ -135,6 +178,14 @@ class ParquetFile {
   bool HasSmallBloomFilter(size_t row_group, int leaf) const;
   // One request. Corrupt: its bytes are no bloom filter.
   Result<BloomFilter> ReadBloomFilter(size_t row_group, int leaf) const;
+
+  // Of a column chunk that is not repeated and has one, small beside the chunk.
+  PageIndexCost CostOfPageIndex(size_t row_group, int leaf) const;
+  // Bytes of the column chunk's pages, decompressed.
+  uint64_t DecodedBytes(size_t row_group, int leaf) const;
+  // The pages of chunks that have one (page_index.h), ranges that lie close together in one request. For each chunk:
+  // Corrupt if its index is not to be trusted; the chunk itself may be sound.
+  Result<std::vector<Result<std::vector<IndexedPage>>>> ReadPageIndexes(std::span<const ColumnChunk> chunks) const;
 
   // Fetches the column chunks of these leaves (ascending, at least one), ranges that lie close together in one request,
   // and nothing else of the file. What `part.earlier` has fetched is not fetched again. (Of a file

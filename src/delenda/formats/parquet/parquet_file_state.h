@@ -15,6 +15,9 @@ namespace delenda::parquet {
 // How Arrow's reader is to read.
 ::parquet::ArrowReaderProperties ArrowProperties(int64_t batch_rows);
 
+// Are the bounds that the file's writer gives for values of the column in an order that is known?
+bool BoundsAreInOrder(const ::parquet::FileMetaData& metadata, const ::parquet::ColumnDescriptor& column);
+
 struct ParquetFile::State {
   std::shared_ptr<io::InputFile> file;
   uint64_t size = 0;

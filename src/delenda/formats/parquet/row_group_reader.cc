@@ -34,18 +34,24 @@ struct RowGroupReader::State {
   int64_t num_rows = 0;
   int64_t batch_rows = 0;
 
-  int64_t end = 0;         // row behind the last one that is wanted
-  int64_t rows_begun = 0;  // of the row group
-  int64_t arrow_rows = 0;  // that Arrow's reader has given
-  int64_t rows = 0;        // of the batch that was begun
-  bool taken = true;       // it was; else its rows are still to be passed over
-  bool ended = false;      // and nothing follows
-  std::shared_ptr<arrow::RecordBatch> arrow_batch;
+  std::vector<RowRun> runs;  // that are wanted
+  size_t run = 0;            // the current one
+  int64_t first = 0;         // row of the row group that the batch begins with
+  int64_t next = 0;          // row behind the batch
+  int64_t rows = 0;          // of the batch
+  bool taken = true;         // it was; else its rows are still to be passed over
+  bool ended = false;        // and nothing follows
+  int64_t arrow_rows = 0;    // that Arrow's reader has given: its last batch ends there
+  std::shared_ptr<arrow::RecordBatch> arrow_whole, arrow_batch;  // its last batch, and what is wanted of that
 
   Result<int64_t> Begin();
   Result<std::shared_ptr<arrow::RecordBatch>> Take(const RowMask& kept, int64_t count);
-  // Arrow's columns of the rows from rows_begun on, up to `end`; says how many rows those are.
-  Result<int64_t> NextArrowBatch();
+  // Arrow's columns of the rows from `next` on, `wanted` at most; says how many rows those are.
+  Result<int64_t> NextArrowBatch(int64_t wanted);
+  // False at the end.
+  Result<bool> ReadArrow();
+  // Sees that nothing follows the row group's last row.
+  Result<void> Finish();
 };
 
 RowGroupReader::RowGroupReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -53,42 +59,60 @@ RowGroupReader::~RowGroupReader() = default;
 
 const std::shared_ptr<arrow::Schema>& RowGroupReader::schema() const { return state_->schema; }
 
-Result<int64_t> RowGroupReader::State::NextArrowBatch() {
-  if (rows_begun == end && end != num_rows) return 0;
-  int64_t rows_before = arrow_rows;
-  do {
-    DELENDA_TRY(ToResult(batches->ReadNext(&arrow_batch)));
-    rows_before = arrow_rows;
-    arrow_rows += arrow_batch ? arrow_batch->num_rows() : 0;
-    if (arrow_batch ? arrow_rows > num_rows : arrow_rows != num_rows)
-      return Corrupt("expected {} rows, found {}{}", num_rows, arrow_batch ? "at least " : "", arrow_rows);
-  } while (arrow_batch && arrow_rows <= rows_begun);
-  if (!arrow_batch) return 0;
-  // What belongs to other parts of the row group is read in vain.
-  const int64_t wanted = std::min(arrow_rows, end) - rows_begun;
-  if (rows_before != rows_begun || wanted != arrow_batch->num_rows())
-    arrow_batch = arrow_batch->Slice(rows_begun - rows_before, wanted);
+int64_t RowGroupReader::first_row() const { return state_->first; }
+
+Result<bool> RowGroupReader::State::ReadArrow() {
+  DELENDA_TRY(ToResult(batches->ReadNext(&arrow_whole)));
+  arrow_rows += arrow_whole ? arrow_whole->num_rows() : 0;
+  if (arrow_whole ? arrow_rows > num_rows : arrow_rows != num_rows)
+    return Corrupt("expected {} rows, found {}{}", num_rows, arrow_whole ? "at least " : "", arrow_rows);
+  return arrow_whole != nullptr;
+}
+
+Result<int64_t> RowGroupReader::State::NextArrowBatch(int64_t wanted) {
+  // What lies before the wanted rows is read in vain.
+  while (arrow_rows <= next) {
+    if (!DELENDA_TRY(ReadArrow())) return InternalError("row {} of {} is missing", next, num_rows);
+  }
+  const int64_t before = arrow_rows - arrow_whole->num_rows();
+  wanted = std::min(arrow_rows - next, wanted);
+  arrow_batch = wanted == arrow_whole->num_rows() ? arrow_whole : arrow_whole->Slice(next - before, wanted);
+  if (next + wanted == arrow_rows) arrow_whole.reset();
   return wanted;
 }
 
+Result<void> RowGroupReader::State::Finish() {
+  while (batches && DELENDA_TRY(ReadArrow())) {
+  }
+  for (const Column& column : columns) {
+    if (column.flat) DELENDA_TRY(column.flat->Finish());
+  }
+  return {};
+}
+
 Result<int64_t> RowGroupReader::State::Begin() {
-  if (!taken) {
+  const auto pass_over = [&](int64_t count) {
     for (const Column& column : columns) {
-      if (column.flat) column.flat->Skip(rows);
+      if (column.flat) column.flat->Skip(count);
     }
-  }
+  };
+  if (!taken) pass_over(rows);
   taken = false;
-  rows = std::min(batch_rows, end - rows_begun);
-  // Arrow may give fewer rows than were asked for: where strings reach 2 GiB.
-  if (batches && !ended) rows = DELENDA_TRY(NextArrowBatch());
-  rows_begun += rows;
-  if (rows == 0 && !ended) {
-    ended = true;
-    if (end != num_rows) return 0;
-    for (const Column& column : columns) {
-      if (column.flat) DELENDA_TRY(column.flat->Finish());
-    }
+  rows = 0;
+  if (run < runs.size() && next == runs[run].end) ++run;
+  if (run == runs.size()) {
+    if (!std::exchange(ended, true) && next == num_rows) DELENDA_TRY(Finish());
+    return 0;
   }
+  if (next < runs[run].first) {
+    pass_over(runs[run].first - next);
+    next = runs[run].first;
+  }
+  first = next;
+  rows = std::min(batch_rows, runs[run].end - next);
+  // Arrow may give fewer rows than were asked for: where strings reach 2 GiB.
+  if (batches) rows = DELENDA_TRY(NextArrowBatch(rows));
+  next += rows;
   return rows;
 }
 
@@ -139,8 +163,11 @@ Result<std::unique_ptr<RowGroupReader>> ParquetFile::Read(size_t row_group, cons
     state->row_group = row_group;
     state->num_rows = s.row_groups[row_group].num_rows;
     state->batch_rows = batch_rows;
-    state->end = std::min(part.end, state->num_rows);
-    state->rows_begun = part.first;
+    const int64_t end = std::min(part.end, state->num_rows);
+    for (const RowRun& run : part.runs.empty() ? std::vector{RowRun{part.first, end}} : part.runs) {
+      const RowRun wanted{std::max(run.first, part.first), std::min(run.end, end)};
+      if (wanted.first < wanted.end) state->runs.push_back(wanted);
+    }
     state->input = std::make_shared<InputAdapter>(s.file, s.size);
     state->input->Serve(s.tail_offset, s.tail, *s.tail);
     if (part.earlier != nullptr) state->input->ServeAllOf(*part.earlier->state_->input);
@@ -166,8 +193,13 @@ Result<std::unique_ptr<RowGroupReader>> ParquetFile::Read(size_t row_group, cons
       if (!arrow::is_nested(field->type()->id())) {
         const int leaf = leaves[first];
         const auto metadata = group->ColumnChunk(leaf);
-        const FlatColumn::Chunk chunk{s.metadata->schema()->Column(leaf), metadata.get(), field->type(),
-                                      state->num_rows};
+        const auto known = std::ranges::find(part.pages, leaf, &KnownPages::leaf);
+        const FlatColumn::Chunk chunk{
+            .column = s.metadata->schema()->Column(leaf),
+            .metadata = metadata.get(),
+            .type = field->type(),
+            .rows = state->num_rows,
+            .first_rows = known == part.pages.end() ? std::vector<int64_t>() : known->first_rows};
         if (FlatColumn::CanRead(chunk)) {
           ChunkBytes bytes = DELENDA_TRY(state->input->Chunk(ranges[first], *state->context));
           column.flat = DELENDA_TRY(WithContext(
@@ -176,9 +208,7 @@ Result<std::unique_ptr<RowGroupReader>> ParquetFile::Read(size_t row_group, cons
               "column", field->name()));
         }
       }
-      if (column.flat) {
-        column.flat->Skip(part.first);
-      } else {
+      if (!column.flat) {
         column.arrow_column = arrow_fields++;
         for (size_t i = first; i < next; ++i) {
           arrow_leaves.push_back(leaves[i]);
