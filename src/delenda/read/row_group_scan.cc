@@ -179,7 +179,7 @@ Result<bool> RowGroupScan::FirstPass() {
     DELENDA_TRY(context_.CheckCancelled());
     const auto columns = DELENDA_TRY(column_plan_.deciding.Adapt(batch, rows));
     std::optional<Selection> part, live;
-    DELENDA_TRY(Decide(columns, begin, rows, part, live));
+    DELENDA_TRY(Decide(columns, first_row_ + begin, rows, part, live));
     if (!part) part = Selection(rows, true);
     if (live) *part &= *live;
     matching.Assign(begin, *part);
