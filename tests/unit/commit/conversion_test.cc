@@ -20,6 +20,8 @@ using testing::Set;
 
 class ConversionTable : public MemoryTable {
  public:
+  using MemoryTable::MemoryTable;
+
   // Like a writer of equality deletes, or compaction: adds one file, with a sequence number of its own if it says so,
   // and removes data files.
   void CommitFile(Operation operation, const ContentFile& file, std::optional<int64_t> sequence_number = {},
@@ -108,6 +110,45 @@ TEST(Conversion, RemovesTheDeletesAndAddsTheVectorInOneSnapshot) {
   const auto metadata = table.Metadata();
   EXPECT_EQ(metadata.FindSnapshot(*committed.snapshot_id)->operation, "replace");
   EXPECT_EQ(metadata.FindSnapshot(*committed.snapshot_id)->summary.at("removed-equality-delete-files"), "1");
+}
+
+// Compaction adds a file of partition eu with an old sequence number: to it apply deletes of that partition, and those
+// of unpartitioned specs.
+TEST(Conversion, LooksAgainAtFilesInPartitionsThatItsDeletesReach) {
+  const auto in = [](const char* region) {
+    return std::make_shared<const PartitionTuple>(PartitionTuple{{Datum(std::string(region))}});
+  };
+  struct Case {
+    int32_t spec_id;
+    std::shared_ptr<const PartitionTuple> partition;
+    bool looks_again;
+  };
+  for (const Case& one :
+       {Case{0, in("eu"), true}, Case{0, in("us"), false}, Case{1, std::make_shared<const PartitionTuple>(), true}}) {
+    PartitionSpec by_region;
+    by_region.fields = {
+        {.source_id = 2, .field_id = 1000, .name = "region", .transform = Transform::Parse("identity").value()}};
+    ConversionTable table(io::MakeMemoryFileIO(), {}, 3, by_region);
+    auto base = iceberg::LoadTable(*table.io_, ConversionTable::kLocation).value();
+    base.metadata.specs.push_back({.spec_id = 1, .fields = {}});
+    ASSERT_TRUE(table.point_->Publish(base.metadata_path, iceberg::TableMetadataToJson(base.metadata).value(), false));
+    Intent append;
+    append.added_files = {ConversionTable::DataFile("a.parquet", 10)};
+    append.added_files[0].partition = in("eu");
+    table.Commit(append);
+    ContentFile deletes = ConversionTable::EqualityDeletes("e.parquet");
+    deletes.data_sequence_number = 2;
+    deletes.spec_id = one.spec_id;
+    deletes.partition = one.partition;
+    Intent conversion;
+    conversion.operation = Operation::kReplace;
+    conversion.base_snapshot_id = table.Head();
+    conversion.removed_delete_files = {deletes};
+    ContentFile compacted = ConversionTable::DataFile("c.parquet", 10);
+    compacted.partition = in("eu");
+    table.CommitFile(Operation::kReplace, compacted, 1, {"a.parquet"});
+    EXPECT_EQ(!table.LooksAgain(conversion).empty(), one.looks_again) << one.spec_id;
+  }
 }
 
 TEST(NewDeletes, OfNewFilesAreInTheSameSnapshot) {
