@@ -9,13 +9,13 @@
 #include <parquet/file_reader.h>
 #include <parquet/metadata.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <limits>
 #include <random>
 
 #include "delenda/read/key_table.h"
 #include "delenda/read/row_group_stats.h"
+#include "support/seed.h"
+#include "support/temporary_folder.h"
 #include "unit/read/key_rows.h"
 #include "unit/read/plan_builder.h"
 
@@ -390,17 +390,6 @@ TEST(PageRows, NothingIsAskedThatIsNotWorthIt) {
   EXPECT_EQ(LeftBy(list + ")", {}), std::nullopt);
 }
 
-struct TemporaryFile {
-  explicit TemporaryFile(const Bytes& bytes) {
-    std::string name = ::testing::TempDir() + "page_rows_XXXXXX";
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
-    path = name + "/a.parquet";
-    PutFile(*io::MakeLocalFileIO(), path, bytes);
-  }
-  ~TemporaryFile() { std::filesystem::remove_all(std::filesystem::path(path).parent_path()); }
-  std::string path;
-};
-
 // 20 pages of 5,000 rows: 40 KB of id, 220 KB of text each.
 TEST(PageRows, FewKeysReadFewPagesOfALocalFile) {
   std::vector<std::optional<std::string>> texts;
@@ -409,9 +398,11 @@ TEST(PageRows, FewKeysReadFewPagesOfALocalFile) {
       arrow::Table::Make(arrow::schema({IdField(1, "id", arrow::int64(), false), IdField(2, "t", arrow::utf8())}),
                          {LongRange(0, 100'000), Texts(texts)}),
       {.dictionary = false, .page_rows = 5000});
-  const TemporaryFile file(bytes);
+  const TemporaryFolder folder;
+  const std::string path = folder.path() / "a.parquet";
+  PutFile(*io::MakeLocalFileIO(), path, bytes);
   PlanBuilder table({MakeField(1, "id", TypeKind::kLong), MakeField(2, "t", TypeKind::kString)});
-  table.AddFile("/t/a.parquet", bytes, 100'000).file.path = file.path;
+  table.AddFile("/t/a.parquet", bytes, 100'000).file.path = path;
   KeyTable keys = EmptyKeys(table.plan().schema, {1});
   ASSERT_TRUE(keys.Add({Longs({777, 50'000, 200'000})}, 3));
   ReadOptions options{.threads = 1, .keys = std::make_shared<const KeyTable>(std::move(keys))};
