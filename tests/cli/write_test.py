@@ -131,6 +131,29 @@ class Write(ChangedTables):
                 self.assertIn("error: ", done.stderr)
                 self.assertEqual(files, table.files())
 
+    def test_only_branches_that_are_there_can_be_changed(self):
+        table = self.table("branches_tags")
+        files = table.files()
+        rows = self.put("rows.csv", "id,v\n9001,x\n")
+        for branch, why in (("v1", "'v1' is a tag: only branches can be changed"), ("vv", "no branch 'vv'")):
+            for command, arguments in (
+                ("append", (rows,)),
+                ("convert", ()),
+                ("convert", ("--position-deletes",)),
+                ("delete", ("--where", "id = 1")),
+                ("delete", ("--keys", rows, "--key", "id")),
+                ("merge", (rows, "--key", "id", "--matched-delete", "true")),
+                ("update", ("--where", "id = 1", "--set", "v = 'x'")),
+                ("upsert", (rows, "--key", "id")),
+                ("upsert", (rows, "--key", "id", "--via", "equality")),
+            ):
+                for dry in ((), ("--dry-run",)):
+                    with self.subTest(branch=branch, command=command, arguments=arguments, dry=dry):
+                        done = table.run(command, *arguments, "--branch", branch, *dry)
+                        self.assertEqual((2, ""), (done.returncode, done.stdout))
+                        self.assertIn(why, done.stderr)
+                        self.assertEqual(files, table.files())
+
     def test_version_2_takes_appends_only(self):
         table = self.table("mor_pos_v2_file")
         self.assertEqual(5, table.run("delete", "--where", "id = 2").returncode)

@@ -88,7 +88,7 @@ Result<BranchState> BranchState::Load(const iceberg::TableMetadata& metadata, co
   state.plan_->specs = iceberg::BindSpecs(metadata, state.plan_->schema);
   const auto ref = metadata.refs.find(branch);
   if (ref == metadata.refs.end()) return state;
-  if (!ref->second.is_branch) return InvalidArgument("{} is a tag: only branches can be changed", branch);
+  if (!ref->second.is_branch) return InvalidArgument("'{}' is a tag: only branches can be changed", branch);
   state.head_ = metadata.FindSnapshot(ref->second.snapshot_id);
   if (state.head_ == nullptr)
     return Corrupt("branch {} points to snapshot {}, which the table does not have", branch, ref->second.snapshot_id);

@@ -42,6 +42,16 @@ std::optional<int64_t> TableSession::head(const std::string& branch) const {
   return ref->second.snapshot_id;
 }
 
+Result<void> TableSession::CheckBranch(const std::string& branch) const {
+  const auto ref = loaded_.metadata.refs.find(branch);
+  if (ref == loaded_.metadata.refs.end()) {
+    if (branch == "main") return {};
+    return NotFound("the table has no branch '{}'", branch);
+  }
+  if (!ref->second.is_branch) return InvalidArgument("'{}' is a tag: only branches can be changed", branch);
+  return {};
+}
+
 std::optional<int64_t> TableSession::FindSummary(const std::string& branch, const std::string& key) const {
   std::optional<int64_t> id = head(branch);
   // Counted: the parents of a broken table may go round in a circle.

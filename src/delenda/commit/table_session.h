@@ -55,6 +55,9 @@ class TableSession {
   const std::map<std::string, std::string>& properties() const { return loaded_.metadata.properties; }
   // The branch's newest snapshot; none: it has no rows yet.
   std::optional<int64_t> head(const std::string& branch) const;
+  // NotFound: there is no such branch (main begins with the first snapshot). InvalidArgument: a tag. Asked before rows
+  // are looked for: on a name that was mistyped there seems to be nothing to do.
+  Result<void> CheckBranch(const std::string& branch) const;
   // The newest snapshot on the branch, from its head back along the parents, whose summary has this member.
   std::optional<int64_t> FindSummary(const std::string& branch, const std::string& key) const;
 

@@ -41,8 +41,7 @@ Result<RowChange> AppendRows(commit::TableSession& session, io::FileIO& files, c
   DELENDA_TRY(session.Refresh());
   // Before rows are read: the answers would come late.
   DELENDA_TRY(commit::CheckTakesAppends(session.format_version()));
-  if (!session.head(options.branch) && options.branch != "main")
-    return NotFound("the table has no branch '{}'", options.branch);
+  DELENDA_TRY(session.CheckBranch(options.branch));
   const auto staged = std::make_shared<write::StagedFiles>(session.io());
   auto writer = DELENDA_TRY(write::PartitionedWriter::Make(DELENDA_TRY(NewFiles(session, staged, false))));
   RowChange change;

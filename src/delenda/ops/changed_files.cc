@@ -18,6 +18,7 @@ constexpr size_t kMostLoose = size_t{4} << 20;
 }  // namespace
 
 Result<void> CheckDeletes(const commit::TableSession& session, const std::string& branch) {
+  DELENDA_TRY(session.CheckBranch(branch));
   if (!session.head(branch)) return {};
   return commit::CheckTakesDeletes(session.format_version());
 }

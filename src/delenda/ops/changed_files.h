@@ -18,7 +18,8 @@
 
 namespace delenda::ops {
 
-// Deletes of rows are possible: NotSupported below format version 3, before anything is read.
+// Deletes of rows are possible. NotSupported below format version 3, before anything is read; those of
+// TableSession::CheckBranch.
 Result<void> CheckDeletes(const commit::TableSession& session, const std::string& branch);
 
 // Collects the columns _file and _pos of a scan's batches, and files of which every row goes.

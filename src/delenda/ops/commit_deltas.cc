@@ -175,8 +175,7 @@ class DeltaCommit {
   // New files and their vectors, which are the same in every attempt.
   Result<commit::Intent> NewRows(RowChange& change) {
     DELENDA_TRY(commit::CheckTakesDeletes(session_.format_version()));
-    if (!session_.head(options_.branch) && options_.branch != "main")
-      return NotFound("the table has no branch '{}'", options_.branch);
+    DELENDA_TRY(session_.CheckBranch(options_.branch));
     for (const DeltaResult* result : results_) DELENDA_TRY(CheckFits(*result, session_.schema()));
     DELENDA_TRY(FindReplaced());
     commit::Intent intent;

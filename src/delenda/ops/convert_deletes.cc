@@ -16,12 +16,6 @@ namespace {
 
 using ConvertOutcome = Result<std::variant<RowChange, commit::LookAgain>>;
 
-// A branch whose name was mistyped has no deletes either: that must not look like one on which there is nothing to do.
-Result<void> CheckBranch(const commit::TableSession& session, const std::string& branch) {
-  if (session.head(branch) || branch == "main") return {};
-  return NotFound("the table has no branch '{}'", branch);
-}
-
 Result<std::vector<ContentFile>> LiveDeletesOf(const commit::TableSession& session, const std::string& branch,
                                                FileContent content) {
   auto files = DELENDA_TRY(session.LiveDeletes(branch));
@@ -51,7 +45,7 @@ ConvertOutcome FinishConversion(const commit::TableSession& session, commit::Int
 }
 
 ConvertOutcome TryEqualityDeletes(const commit::TableSession& session, const ConvertOptions& options) {
-  DELENDA_TRY(CheckBranch(session, options.branch));
+  DELENDA_TRY(session.CheckBranch(options.branch));
   const ScanKeyPositionResolver scan;
   const auto files = DELENDA_TRY(LiveDeletesOf(session, options.branch, FileContent::kEqualityDeletes));
   const EqualityDeleteConverter converter(
@@ -68,7 +62,7 @@ ConvertOutcome TryEqualityDeletes(const commit::TableSession& session, const Con
 
 // Every data file with position deletes gets a vector of what they and its own vector delete.
 ConvertOutcome TryPositionDeletes(const commit::TableSession& session, const ConvertOptions& options) {
-  DELENDA_TRY(CheckBranch(session, options.branch));
+  DELENDA_TRY(session.CheckBranch(options.branch));
   DELENDA_TRY(CheckDeletes(session, options.branch));
   commit::Intent intent = ConversionIntent(session, options.branch);
   intent.removed_delete_files = DELENDA_TRY(LiveDeletesOf(session, options.branch, FileContent::kPositionDeletes));

@@ -67,6 +67,7 @@ class Mapper {
  public:
   Mapper(const parquet::ParquetFile& file, const ConstantColumns& constants)
       : constants_(constants),
+        file_(file),
         ids_(file.field_ids()),
         wanted_(file.leaves().size(), false),
         fields_(FileFields(file.schema()->fields(), 0)) {}
@@ -150,6 +151,7 @@ class Mapper {
     const arrow::Type::type file_type = file.field->type()->id();
     if (!field.type.is_nested()) {
       if (!CanReadAs(*file.field->type(), field.type)) return WrongType(field, file);
+      DELENDA_TRY(CheckPrecision(field, file));
       draft.node.source = Node::Source::kPrimitive;
       wanted_[static_cast<size_t>(file.first_leaf)] = true;
       return draft;
@@ -191,6 +193,17 @@ class Mapper {
     return MapFound(field, file);
   }
 
+  // Values of 12 bytes are decoded in microseconds, since nanoseconds would overflow before 1677 and after 2262: those
+  // of a column of nanoseconds would be cut off in silence, and its keys not be found.
+  Result<void> CheckPrecision(const Field& field, const FileField& file) const {
+    const auto& leaf = file_.leaves()[static_cast<size_t>(file.first_leaf)];
+    if (!field.type.is_nanos() || leaf.physical != ::parquet::Type::INT96) return {};
+    return NotSupported(
+        "column {} (field id {}) holds timestamps of 12 bytes (INT96), which are read in microseconds, not as {}: "
+        "rewrite the file",
+        field.name, field.id, field.type.ToString());
+  }
+
   static std::unexpected<Error> WrongType(const Field& field, const FileField& file) {
     return Corrupt("column {} (field id {}) has type {} in the file, which cannot be read as {}", field.name, field.id,
                    file.field->type()->ToString(), field.type.ToString());
@@ -216,6 +229,7 @@ class Mapper {
   }
 
   const ConstantColumns& constants_;
+  const parquet::ParquetFile& file_;
   const parquet::FieldIds ids_;
   std::vector<bool> wanted_;
   std::vector<FileField> fields_;

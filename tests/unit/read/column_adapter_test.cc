@@ -167,6 +167,19 @@ TEST(ColumnAdapter, Int96IsReadInMicroseconds) {
   EXPECT_THAT(*rows, ElementsAre(R"({"t":"3000-01-01T00:00:00.000000Z"})", R"({"t":null})"));
 }
 
+TEST(ColumnAdapter, Int96IsRefusedForNanoseconds) {
+  const auto times = testing::MakeArray<arrow::TimestampBuilder, int64_t>({int64_t{1'700'000'000'123'456'789}},
+                                                                          arrow::timestamp(arrow::TimeUnit::NANO));
+  const auto file = FileOf({IdField(1, "t", times->type())}, {times}, {.int96 = true});
+  ASSERT_EQ(file->leaves()[0].physical, ::parquet::Type::INT96);
+  for (const TypeKind kind : {TypeKind::kTimestampNs, TypeKind::kTimestampTzNs}) {
+    const auto rows = Rows(*file, {MakeField(1, "t", kind)});
+    ASSERT_FALSE(rows) << "nanoseconds would be cut off";
+    EXPECT_EQ(rows.error().kind(), ErrorKind::kNotSupported);
+    EXPECT_THAT(rows.error().message(), HasSubstr("INT96"));
+  }
+}
+
 TEST(ColumnAdapter, NestedFieldsEvolveById) {
   // file: st {a int, b text}, l list<{x int}>, m map<text, {y float}>
   const auto b = Texts({"p", std::nullopt, "q"});
