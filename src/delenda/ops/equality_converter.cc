@@ -1,5 +1,6 @@
 #include "delenda/ops/equality_converter.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -39,6 +40,27 @@ class FoundFiles {
   std::map<std::string, KeyPositions> files_;
 };
 
+// The files, by their places, in parts whose keys should fit into memory. Of a key that is in several parts each finds
+// the rows that its own files delete.
+std::vector<std::set<uint32_t>> PartsOf(const std::vector<ContentFile>& files, uint64_t memory) {
+  // Of a key: its slot, its value for pruning, its place; of its bytes: as they lie in the file, decompressed.
+  constexpr uint64_t kBytesOfKey = 64;
+  constexpr uint64_t kCompression = 4;
+  std::vector<std::set<uint32_t>> parts;
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < files.size(); ++i) {
+    const uint64_t of_file = std::max(static_cast<uint64_t>(files[i].record_count) * kBytesOfKey,
+                                      static_cast<uint64_t>(files[i].file_size) * kCompression);
+    if (parts.empty() || bytes + of_file > memory) {
+      parts.emplace_back();
+      bytes = 0;
+    }
+    bytes += of_file;
+    parts.back().insert(i);
+  }
+  return parts;
+}
+
 }  // namespace
 
 Result<ConversionResult> EqualityDeleteConverter::Convert(const std::vector<ContentFile>& files) const {
@@ -48,19 +70,19 @@ Result<ConversionResult> EqualityDeleteConverter::Convert(const std::vector<Cont
       return InvalidArgument("{} holds {}, not equality deletes", file.path, FileContentName(file.content));
     DELENDA_TRY(plan::CheckSupported(file));
   }
-  DELENDA_TRY(CheckDeletes(session_, branch_));
   result.base_snapshot_id = session_.head(branch_);
-  if (files.empty() || !result.base_snapshot_id) return result;
+  if (!result.base_snapshot_id) return result;
+  DELENDA_TRY(CheckDeletes(session_, branch_));
+  if (files.empty()) return result;
 
   plan::ScanPlan deletes = DELENDA_TRY(session_.PlanOfDeletes(files));
   deletes.specs.emplace(kEverySpec, BoundSpec());
-  const uint64_t memory = read::ReadOptions().equality_memory;
-  read::EqualityTables tables(deletes, session_.io(), memory, session_.hooks().cancel);
-  std::set<uint32_t> all;
-  for (uint32_t i = 0; i < files.size(); ++i) all.insert(i);
+  read::EqualityTables tables(deletes, session_.io(), key_memory_, session_.hooks().cancel);
   std::map<size_t, uint32_t> groups;  // by table of keys: one of its files, all of which have its layout and scope
-  for (const auto& [file, table] : tables.Group(all)) {
-    if (groups.emplace(table, file).second) tables.Expect(table);
+  for (const std::set<uint32_t>& part : PartsOf(files, key_memory_ / 2)) {
+    for (const auto& [file, table] : tables.Group(part)) {
+      if (groups.emplace(table, file).second) tables.Expect(table);
+    }
   }
   const size_t budget = KeyComparisonBudget(session_.data_files(branch_));
   FoundFiles found;
@@ -95,7 +117,7 @@ Result<ConversionResult> EqualityDeleteConverter::Convert(const std::vector<Cont
         {partition, KeyFilter(group->sorted(), group->size(), budget, [&] { return group->keys().Values(); })}));
     queries.push_back(std::move(query));
     bytes += group->keys().memory();
-    if (bytes > memory / 2) DELENDA_TRY(resolve());
+    if (bytes > key_memory_ / 2) DELENDA_TRY(resolve());
   }
   DELENDA_TRY(resolve());
   result.conflict_filter = Expr::Or(std::move(conflicts));

@@ -14,6 +14,7 @@
 #include "delenda/model/content_file.h"
 #include "delenda/model/expression.h"
 #include "delenda/ops/key_positions.h"
+#include "delenda/read/scan_stream.h"
 
 namespace delenda::ops {
 
@@ -44,13 +45,16 @@ struct ConversionResult {
 //          rewritten {a's vector}, converted {e}
 class EqualityDeleteConverter {
  public:
-  // Both must outlive the converter. The session is not refreshed: what it has read is the base.
+  // Both must outlive the converter. The session is not refreshed: what it has read is the base. `key_memory`: bytes
+  // that keys may take; with more of them the table is looked through in several passes.
   EqualityDeleteConverter(const commit::TableSession& session, std::string branch, const KeyPositionResolver& resolver,
-                          bool allows_position_deletes = false)
+                          bool allows_position_deletes = false,
+                          uint64_t key_memory = read::ReadOptions().equality_memory)
       : session_(session),
         branch_(std::move(branch)),
         resolver_(resolver),
-        allows_position_deletes_(allows_position_deletes) {}
+        allows_position_deletes_(allows_position_deletes),
+        key_memory_(key_memory) {}
 
   // InvalidArgument: a file that holds no equality deletes. NotSupported: the table's format version is below 3; a file
   // that is not Parquet; keys beyond the memory budget. ValidationFailed as ScanKeyPositionResolver. Others as reading.
@@ -61,6 +65,7 @@ class EqualityDeleteConverter {
   std::string branch_;
   const KeyPositionResolver& resolver_;
   bool allows_position_deletes_;  // KeyQuery::allows_position_deletes
+  uint64_t key_memory_;
 };
 
 }  // namespace delenda::ops

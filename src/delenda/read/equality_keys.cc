@@ -69,8 +69,8 @@ Result<void> EqualityKeys::Add(const std::vector<std::shared_ptr<arrow::Array>>&
   const uint64_t bytes = keys_.memory() + keys_.sorted_memory() + sequences_.capacity() * sizeof(int64_t);
   if (bytes <= memory_budget) return {};
   return NotSupported(
-      "the keys of the equality deletes need more than the memory budget of {} bytes: turn them into deletion vectors, "
-      "or read with a larger budget",
+      "the keys of the equality deletes need more than the memory budget of {} bytes: turn them into deletion vectors "
+      "(delenda convert), or read with a larger budget",
       memory_budget);
 }
 

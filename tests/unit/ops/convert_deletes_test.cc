@@ -74,6 +74,20 @@ std::vector<ContentFile> LiveEqualityDeletes(TableCopy& table) {
 class ConvertFixture : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Spark, ConvertFixture, ::testing::Values("eq_v3", "eq_v3_global", "upsert_v3"));
 
+// The default, which remembers what it was asked.
+class RecordingResolver final : public KeyPositionResolver {
+ public:
+  Result<std::vector<KeyPositions>> Resolve(const commit::TableSession& session,
+                                            std::span<const KeyQuery> asked) const override {
+    queries.insert(queries.end(), asked.begin(), asked.end());
+    return scan_.Resolve(session, asked);
+  }
+  mutable std::vector<KeyQuery> queries;
+
+ private:
+  ScanKeyPositionResolver scan_;
+};
+
 TEST_P(ConvertFixture, RowsStayAndVectorsHoldWhatSparkDeletes) {
   TableCopy table(GetParam());
   auto session = table.Session();
@@ -154,6 +168,27 @@ TEST_P(ConvertFixture, NothingStaysInTheConverterBetweenCalls) {
   EXPECT_NE(all, first);
   EXPECT_EQ(first, described(EqualityDeleteConverter(session, "main", resolver), {files.front()}));
   EXPECT_EQ(described(converter, files), all);
+}
+
+// A key that is in several parts deletes with each of them what its own sequence number covers.
+TEST_P(ConvertFixture, KeysBeyondTheMemoryAreLookedForInParts) {
+  TableCopy table(GetParam());
+  const auto session = table.Session();
+  const auto files = LiveEqualityDeletes(table);
+  RecordingResolver at_once, in_parts;
+  const auto whole = EqualityDeleteConverter(session, "main", at_once).Convert(files).value();
+  constexpr uint64_t kMemory = 4096;  // each file's keys are thought to take more than half of it
+  const auto cut = EqualityDeleteConverter(session, "main", in_parts, false, kMemory).Convert(files);
+  ASSERT_TRUE(cut) << cut.error().ToString();
+  EXPECT_EQ(in_parts.queries.size(), files.size());
+  EXPECT_LE(at_once.queries.size(), files.size());
+  EXPECT_EQ(cut->rows, whole.rows);
+  EXPECT_EQ(cut->converted_deletes.size(), files.size());
+  ASSERT_EQ(cut->vectors.size(), whole.vectors.size());
+  for (size_t i = 0; i < whole.vectors.size(); ++i) {
+    EXPECT_EQ(cut->vectors[i].file.path, whole.vectors[i].file.path);
+    EXPECT_TRUE(cut->vectors[i].deleted == whole.vectors[i].deleted);
+  }
 }
 
 // Files that are not committed yet delete from all data that is: as one of the highest sequence number.
@@ -311,19 +346,6 @@ TEST(ConvertDeletes, FailuresAtAnyStepLoseNoDelete) {
 }
 
 // A resolver of the caller's own is asked for each group once, and what it says is committed.
-class RecordingResolver final : public KeyPositionResolver {
- public:
-  Result<std::vector<KeyPositions>> Resolve(const commit::TableSession& session,
-                                            std::span<const KeyQuery> asked) const override {
-    queries.insert(queries.end(), asked.begin(), asked.end());
-    return scan_.Resolve(session, asked);
-  }
-  mutable std::vector<KeyQuery> queries;
-
- private:
-  ScanKeyPositionResolver scan_;
-};
-
 TEST(ConvertDeletes, AsksTheResolverOncePerGroup) {
   TableCopy table("upsert_v3");
   auto session = table.Session();
