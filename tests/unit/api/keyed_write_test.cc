@@ -79,6 +79,7 @@ TEST_F(KeyedWrite, WhatIsWrongIsAnError) {
   rows = Rows("id,s\n1,a\n");
   rows.branch = "nowhere";
   EXPECT_EQ(table.Upsert({.rows = rows}).error().kind(), ErrorKind::kNotFound);
+  rows.branch = "main";
   rows.key = {};
   EXPECT_EQ(table.Upsert({.rows = rows}).error().kind(), ErrorKind::kInvalidArgument);
 }
