@@ -76,7 +76,7 @@ setup-interop: ## The same and a JDK and Maven; Spark, PyIceberg and DuckDB into
 
 interop: setup-interop ## Let Spark, Iceberg Java, PyIceberg and DuckDB read what is written here, and write in turns
 	cmake --preset dev -DDELENDA_INTEROP=ON
-	cmake --build --preset dev --target delenda_cli write_table commit_deltas
+	cmake --build --preset dev --target delenda_engine_programs
 	ctest --preset dev -L engines
 
 bench: setup-dev ## Build optimised and run every benchmark (BENCH_ARGS go to each)
