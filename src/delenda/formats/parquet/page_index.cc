@@ -110,6 +110,8 @@ Result<ColumnIndex> ParseColumnIndex(ByteView bytes) {
 
 // Rows and bytes of the pages.
 Result<std::vector<IndexedPage>> PlacePages(const std::vector<PageLocation>& locations, const IndexedChunk& chunk) {
+  // A chunk without bytes behind its dictionary would else have none, and rows all the same.
+  if (locations.empty() && chunk.rows != 0) return Corrupt("{} rows are said to lie in no page", chunk.rows);
   std::vector<IndexedPage> pages;
   pages.reserve(locations.size());
   uint64_t next_byte = chunk.data_pages.offset;
