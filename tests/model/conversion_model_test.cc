@@ -192,6 +192,17 @@ class ConvertedTable {
 
 bool Any(const ContentFile&) { return true; }
 
+// A conversion; the compaction commits between its first look and its commit.
+Result<ops::RowChange> ConvertBeside(ConvertedTable& table, Compaction& compaction) {
+  bool is_done = false;
+  const InterruptedResolver resolver([&] {
+    if (std::exchange(is_done, true)) return;
+    EXPECT_TRUE(table.Finish(compaction));
+  });
+  auto session = table.Session();
+  return ops::ConvertDeletes(session, {.resolver = &resolver});
+}
+
 // Compaction that read the table before the deletes came writes files to which they still apply.
 TEST(ConversionBesideCompaction, LooksAtFilesThatTakeThePlaceOfOlderOnes) {
   ConvertedTable table({});
@@ -200,13 +211,7 @@ TEST(ConversionBesideCompaction, LooksAtFilesThatTakeThePlaceOfOlderOnes) {
   auto compaction = table.BeginCompaction(Any);
   ASSERT_TRUE(compaction);
   table.CommitEqualityDeletes({{2, {"a", kGone}}, {3, {"b", 33}}});
-  bool is_done = false;
-  const InterruptedResolver resolver([&] {
-    if (std::exchange(is_done, true)) return;
-    EXPECT_TRUE(table.Finish(*compaction));
-  });
-  auto session = table.Session();
-  const auto change = ops::ConvertDeletes(session, {.resolver = &resolver});
+  const auto change = ConvertBeside(table, *compaction);
   ASSERT_TRUE(change) << change.error().ToString();
   EXPECT_EQ(change->looked_again, 1U);
   EXPECT_EQ(change->rows_converted, 2U);
@@ -223,13 +228,7 @@ TEST(ConversionBesideCompaction, NeedNotLookAtFilesWrittenAfterTheDeletes) {
   table.CommitEqualityDeletes({{2, {"a", kGone}}, {3, {"b", 33}}});
   auto compaction = table.BeginCompaction(Any);
   ASSERT_TRUE(compaction);
-  bool is_done = false;
-  const InterruptedResolver resolver([&] {
-    if (std::exchange(is_done, true)) return;
-    EXPECT_TRUE(table.Finish(*compaction));
-  });
-  auto session = table.Session();
-  const auto change = ops::ConvertDeletes(session, {.resolver = &resolver});
+  const auto change = ConvertBeside(table, *compaction);
   ASSERT_TRUE(change) << change.error().ToString();
   EXPECT_EQ(change->looked_again, 0U);
   EXPECT_THAT(table.EqualityDeletes(), ::testing::IsEmpty());

@@ -20,7 +20,6 @@ import collections
 import json
 import os
 import random
-import shutil
 import signal
 import statistics
 import sys
@@ -29,7 +28,7 @@ import threading
 import time
 from pathlib import Path
 
-from race import FIRST_SHARED, SHARED, Failure, Table, Worker, check, make_table, write_rows
+from race import FIRST_SHARED, SHARED, Failure, Table, Worker, check, judged, make_table, write_rows
 
 ROWS_PER_FILE = 1000
 PENDING = ("--via", "equality", "--tries", "0", "--fallback", "commit-equality-deletes")
@@ -200,7 +199,7 @@ def race(cli: str, options) -> dict:
     folder.mkdir(parents=True, exist_ok=True)
     table = Table(cli, folder, options.catalog)
     report = {"catalog": options.catalog, "partitioned": options.partitioned, "seconds": options.seconds, "seed": options.seed}
-    try:
+    with judged(folder, report, options.keep):
         make_table(table, options, ("--partition-by", "bucket(3, id)") if options.partitioned else (), ROWS_PER_FILE)
         quiet = Quiet(table, options)
         quiet.run(time.time() + options.seconds / 2)
@@ -239,10 +238,6 @@ def race(cli: str, options) -> dict:
         if rows != sorted(map(json.dumps, table.rows())):
             raise Failure("the last conversion has changed rows")
         check(table, workers)
-    except Exception as problem:
-        raise Failure(f"{problem}\n{report}\nthe table and the logs are in {folder}") from problem
-    if not options.keep:
-        shutil.rmtree(folder)
     return report
 
 

@@ -18,6 +18,7 @@ DELENDA_CLI names the program. Exit code 0: all holds.
 
 import argparse
 import collections
+import contextlib
 import json
 import os
 import random
@@ -289,18 +290,25 @@ def race(cli: str, options) -> dict:
     report = {"catalog": options.catalog, "seconds": options.seconds, "kill": options.kill, "seed": options.seed,
               "commits": dict(sum((worker.done for worker in workers), collections.Counter())), "merges": total("merged"),
               "attempts": total("attempts"), "looked-again": total("looked_again"), "killed": total("killed")}  # fmt: skip
-    try:
+    with judged(folder, report, options.keep):
         for worker in workers:
             if worker.problem:
                 raise worker.problem
         check(table, workers)
         if report["merges"] < options.least_merges:
             raise Failure(f"only {report['merges']} same-file merges happened, {options.least_merges} are wanted: {report}")
+    return report
+
+
+@contextlib.contextmanager
+def judged(folder: Path, report: dict, keep: str | None):
+    """What is checked at the end: should it fail, the folder stays and the error names it; else it goes, unless it is to be kept."""
+    try:
+        yield
     except Exception as problem:
         raise Failure(f"{problem}\n{report}\nthe table and the logs are in {folder}") from problem
-    if not options.keep:
+    if not keep:
         shutil.rmtree(folder)
-    return report
 
 
 def options_of(arguments=None):

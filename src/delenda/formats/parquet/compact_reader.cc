@@ -9,15 +9,14 @@ constexpr int kMaxDepth = 16;
 
 }  // namespace
 
-Result<CompactField> CompactReader::NextField(int16_t last_id) {
+Result<bool> CompactReader::NextField(CompactField& field) {
   const uint8_t head = DELENDA_TRY(reader_.ReadLittle<uint8_t>(what_));
-  CompactField field;
   field.type = head & 15;
-  if (field.type == kStop) return field;
-  const int64_t id = head >> 4 != 0 ? last_id + (head >> 4) : DELENDA_TRY(reader_.ReadZigZag(what_));
+  if (field.type == kStop) return false;
+  const int64_t id = head >> 4 != 0 ? field.id + (head >> 4) : DELENDA_TRY(reader_.ReadZigZag(what_));
   if (id < 0 || id > std::numeric_limits<int16_t>::max()) return Corrupt("{} has a field {}", what_, id);
   field.id = static_cast<int16_t>(id);
-  return field;
+  return true;
 }
 
 Result<int32_t> CompactReader::I32(const CompactField& field) {
@@ -86,13 +85,9 @@ Result<void> CompactReader::Skip(uint8_t type, int depth) {
       return {};
     }
     case kStruct: {
-      int16_t id = 0;
-      for (;;) {
-        const CompactField field = DELENDA_TRY(NextField(id));
-        if (field.type == kStop) return {};
-        id = field.id;
-        DELENDA_TRY(Skip(field.type, depth + 1));
-      }
+      CompactField field;
+      while (DELENDA_TRY(NextField(field))) DELENDA_TRY(Skip(field.type, depth + 1));
+      return {};
     }
     default: return Corrupt("{} holds a value of type {}", what_, type);
   }

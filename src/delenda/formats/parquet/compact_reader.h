@@ -35,12 +35,9 @@ struct CompactField {
 
 // A cursor over the fields of structs. Every error is Corrupt: no length is believed that the bytes do not hold.
 //
-// EXAMPLE  int16_t id = 0;
-//          for (;;) {
-//            const CompactField field = DELENDA_TRY(reader.NextField(id));
-//            if (field.type == kStop) break;
-//            id = field.id;
-//            if (id == 2) size = DELENDA_TRY(reader.I32(field)); else DELENDA_TRY(reader.Skip(field.type));
+// EXAMPLE  CompactField field;
+//          while (DELENDA_TRY(reader.NextField(field))) {
+//            if (field.id == 2) size = DELENDA_TRY(reader.I32(field)); else DELENDA_TRY(reader.Skip(field.type));
 //          }
 class CompactReader {
  public:
@@ -49,8 +46,8 @@ class CompactReader {
 
   size_t offset() const { return reader_.offset(); }
 
-  // kStop at the end of a struct. `last_id`: of the field before, 0 for the first.
-  Result<CompactField> NextField(int16_t last_id);
+  // Moves on to the field behind this one (a new CompactField: to the first of a struct); false at the struct's end.
+  Result<bool> NextField(CompactField& field);
   Result<int32_t> I32(const CompactField& field);
   Result<int64_t> I64(const CompactField& field);
   Result<void> Skip(uint8_t type) { return Skip(type, 0); }

@@ -17,28 +17,25 @@ constexpr DetailFields kDictionaryFields{1, 2, 0, 0, 0, 0};
 
 Result<void> ReadDetails(CompactReader& reader, const DetailFields& fields, PageHeader& header) {
   bool has_values = false;
-  int16_t id = 0;
-  for (;;) {
-    const CompactField field = DELENDA_TRY(reader.NextField(id));
-    if (field.type == kStop) break;
-    id = field.id;
+  CompactField field;
+  while (DELENDA_TRY(reader.NextField(field))) {
     const auto size = [&]() -> Result<uint32_t> {
       const int32_t value = DELENDA_TRY(reader.I32(field));
       if (value < 0) return Corrupt("a page is said to have {} values or bytes", value);
       return static_cast<uint32_t>(value);
     };
-    if (id == fields.values) {
+    if (field.id == fields.values) {
       header.values = DELENDA_TRY(size());
       has_values = true;
-    } else if (id == fields.encoding) {
+    } else if (field.id == fields.encoding) {
       header.encoding = DELENDA_TRY(reader.I32(field));
-    } else if (id == fields.level_encoding) {
+    } else if (field.id == fields.level_encoding) {
       header.level_encoding = DELENDA_TRY(reader.I32(field));
-    } else if (id == fields.definition_bytes) {
+    } else if (field.id == fields.definition_bytes) {
       header.definition_bytes = DELENDA_TRY(size());
-    } else if (id == fields.repetition_bytes) {
+    } else if (field.id == fields.repetition_bytes) {
       header.repetition_bytes = DELENDA_TRY(size());
-    } else if (id == fields.compressed && (field.type == kTrue || field.type == kFalse)) {
+    } else if (field.id == fields.compressed && (field.type == kTrue || field.type == kFalse)) {
       header.compressed = field.type == kTrue;
     } else {
       DELENDA_TRY(reader.Skip(field.type));
@@ -55,25 +52,22 @@ Result<PageHeader> ParsePageHeader(ByteView bytes) {
   PageHeader header;
   std::optional<int32_t> type, decoded, stored;
   bool data = false, dictionary = false, data_v2 = false;
-  int16_t id = 0;
-  for (;;) {
-    const CompactField field = DELENDA_TRY(reader.NextField(id));
-    if (field.type == kStop) break;
-    id = field.id;
+  CompactField field;
+  while (DELENDA_TRY(reader.NextField(field))) {
     const bool is_struct = field.type == kStruct;
-    if (id == 1) {
+    if (field.id == 1) {
       type = DELENDA_TRY(reader.I32(field));
-    } else if (id == 2) {
+    } else if (field.id == 2) {
       decoded = DELENDA_TRY(reader.I32(field));
-    } else if (id == 3) {
+    } else if (field.id == 3) {
       stored = DELENDA_TRY(reader.I32(field));
-    } else if (id == 5 && is_struct) {
+    } else if (field.id == 5 && is_struct) {
       DELENDA_TRY(ReadDetails(reader, kDataFields, header));
       data = true;
-    } else if (id == 7 && is_struct) {
+    } else if (field.id == 7 && is_struct) {
       DELENDA_TRY(ReadDetails(reader, kDictionaryFields, header));
       dictionary = true;
-    } else if (id == 8 && is_struct) {
+    } else if (field.id == 8 && is_struct) {
       DELENDA_TRY(ReadDetails(reader, kDataV2Fields, header));
       data_v2 = true;
     } else {

@@ -35,16 +35,13 @@ struct ColumnIndex {
 Result<PageLocation> ReadPageLocation(CompactReader& reader) {
   std::optional<int64_t> offset, first_row;
   std::optional<int32_t> bytes;
-  int16_t id = 0;
-  for (;;) {
-    const CompactField field = DELENDA_TRY(reader.NextField(id));
-    if (field.type == kStop) break;
-    id = field.id;
-    if (id == 1) {
+  CompactField field;
+  while (DELENDA_TRY(reader.NextField(field))) {
+    if (field.id == 1) {
       offset = DELENDA_TRY(reader.I64(field));
-    } else if (id == 2) {
+    } else if (field.id == 2) {
       bytes = DELENDA_TRY(reader.I32(field));
-    } else if (id == 3) {
+    } else if (field.id == 3) {
       first_row = DELENDA_TRY(reader.I64(field));
     } else {
       DELENDA_TRY(reader.Skip(field.type));
@@ -57,12 +54,9 @@ Result<PageLocation> ReadPageLocation(CompactReader& reader) {
 Result<std::vector<PageLocation>> ParseOffsetIndex(ByteView bytes) {
   CompactReader reader(bytes, kOffsetIndexName);
   std::optional<std::vector<PageLocation>> pages;
-  int16_t id = 0;
-  for (;;) {
-    const CompactField field = DELENDA_TRY(reader.NextField(id));
-    if (field.type == kStop) break;
-    id = field.id;
-    if (id != 1) {
+  CompactField field;
+  while (DELENDA_TRY(reader.NextField(field))) {
+    if (field.id != 1) {
       DELENDA_TRY(reader.Skip(field.type));
       continue;
     }
@@ -84,20 +78,17 @@ Result<std::vector<std::string>> ReadBounds(CompactReader& reader, const Compact
 Result<ColumnIndex> ParseColumnIndex(ByteView bytes) {
   CompactReader reader(bytes, kColumnIndexName);
   ColumnIndex index;
-  int16_t id = 0;
-  for (;;) {
-    const CompactField field = DELENDA_TRY(reader.NextField(id));
-    if (field.type == kStop) break;
-    id = field.id;
-    if (id == 1) {
+  CompactField field;
+  while (DELENDA_TRY(reader.NextField(field))) {
+    if (field.id == 1) {
       const size_t count = DELENDA_TRY(reader.BeginList(field, kTrue));
       index.null_pages.clear();
       for (size_t i = 0; i < count; ++i) index.null_pages.push_back(DELENDA_TRY(reader.BoolElement()));
-    } else if (id == 2) {
+    } else if (field.id == 2) {
       index.min = DELENDA_TRY(ReadBounds(reader, field));
-    } else if (id == 3) {
+    } else if (field.id == 3) {
       index.max = DELENDA_TRY(ReadBounds(reader, field));
-    } else if (id == 5) {
+    } else if (field.id == 5) {
       const size_t count = DELENDA_TRY(reader.BeginList(field, kI64));
       index.null_counts.emplace();
       for (size_t i = 0; i < count; ++i) index.null_counts->push_back(DELENDA_TRY(reader.IntegerElement()));
